@@ -1,0 +1,28 @@
+"""What is due is done before anything is looked at: proposals past their deadline expire.
+
+The sweep runs at the start of every write, in its transaction, and from a loop for the quiet hours. Reading
+never shows an expired proposal as pending either: readers judge by the same clock (`shown_status`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.domain import verdict
+from standfast.domain.change import Change, Context
+from standfast.domain.plan import Plan
+
+if TYPE_CHECKING:
+    from standfast.store.tx import Tx
+
+
+def sweep(tx: Tx, ctx: Context) -> tuple[Change, ...]:
+    """The expiries that are due now, as changes to append."""
+    due = (verdict.expire(plan, ctx) for plan in tx.find(Plan, "plans_due", now=ctx.now))
+    events = tuple(event for event in due if event is not None)
+    return (Change({}, events),) if events else ()
+
+
+def shown_status(plan: Plan, now: int) -> str:
+    """A plan's status as a reader sees it: a proposal past its deadline is expired before it is swept."""
+    return "expired" if plan.status == "pending" and now >= plan.expires_at else plan.status
