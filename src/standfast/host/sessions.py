@@ -21,6 +21,7 @@ from standfast.domain.session import (
     Session,
 )
 from standfast.host.operation import Input
+from standfast.host.tokens import session_token
 from standfast.host.turns import close_active
 from standfast.host.work import Work
 from standfast.host.workspace import Located, locate
@@ -118,8 +119,6 @@ def _project(work: Work, identity: str) -> tuple[str, tuple[Event, ...]]:
 
 def reveal_token(host: Host, result: Mapping[str, Any]) -> Mapping[str, Any]:
     """Adds the session's token to an answer; it is computed, never stored."""
-    from standfast.host.tokens import session_token
-
     return {**result, "token": session_token(host.secret, result["session"])}
 
 

@@ -161,6 +161,11 @@ def ensure_turn(work: Work, session: Session) -> tuple[Turn | None, tuple[Event,
     return turn, events
 
 
+def opened_by(opening: tuple[Event, ...], change: Change) -> Change:
+    """A change after the turn that it opened; a change that writes nothing opens nothing."""
+    return Change(change.result, (*opening, *change.events)) if change.events else change
+
+
 class CloseConnection(Input):
     """The connection that speaks for a session ends."""
 
