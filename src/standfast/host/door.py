@@ -17,14 +17,14 @@ import hashlib
 import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from standfast.domain.change import Actor, Change, Context
 from standfast.domain.errors import Refusal
 from standfast.host.catalogue import CATALOGUE
-from standfast.host.files import Files
+from standfast.host.artifacts import Artifacts
 from standfast.host.gates import GateFiles
 from standfast.host.hub import Hub
 from standfast.host.operation import Answer, Operation, Prepared
@@ -35,6 +35,7 @@ from standfast.host.work import Work
 from standfast.store.tx import Receipt, Stamp, Store, Tx
 
 MAX_KEY: Final = 200
+T = TypeVar("T")
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -56,7 +57,7 @@ class Host:
         *,
         boot: str,
         secret: bytes = b"",
-        files: Files | None = None,
+        artifacts: Artifacts | None = None,
         gates: GateFiles | None = None,
         new_id: Callable[[str], str] = random_id,
         workers: int = 4,
@@ -64,7 +65,7 @@ class Host:
         self.store: Final = store
         self.boot: Final = boot
         self.secret: Final = secret
-        self.files: Final = files or Files()
+        self.artifacts: Final = artifacts or Artifacts()
         self.gates: Final = gates or GateFiles(None)
         self.hub: Final = Hub()
         self.texts: Final = Texts()
@@ -136,10 +137,16 @@ class Host:
             error = inner.exception()
             if error is None:
                 self._publish(published)
-            settle(outer, inner.result() if error is None else error)
+            settle(outer, self._revealed(entry, inner.result()) if error is None else error)
 
         self.store.write(work, actor.session or "").add_done_callback(done)
         return outer
+
+    def _revealed(self, entry: Operation, outcome: Answer | Refusal) -> Answer | Refusal:
+        """The answer with what is computed for its caller and never stored (tokens)."""
+        if entry.reveal is None or isinstance(outcome, Refusal):
+            return outcome
+        return msgspec.structs.replace(outcome, result=entry.reveal(self, outcome.result))
 
     def _transact(
         self, tx: Tx, entry: Operation, command: Any, work: Work, key: str | None, published: list[tuple[int, Change]]
@@ -202,6 +209,14 @@ class Host:
     def stamp(self, ctx: Context, actor: str) -> Stamp:
         """What the journal notes beside an event."""
         return Stamp(actor=actor, at=ctx.now, boot=self.boot)
+
+    def new_id(self, kind: str) -> str:
+        """A fresh opaque id."""
+        return self._new_id(kind)
+
+    def look(self, read: Callable[[Work], T], actor: Actor) -> T:
+        """Reads on a snapshot, for preparations and for the host itself."""
+        return self.store.read(lambda tx: read(Work(self, tx, self.context(tx, actor))))
 
     def write_change(self, decide: Callable[[Work], Change], actor: Actor) -> Mapping[str, Any]:
         """A write of the host's own (fence, intents, upkeep) through the same transaction path."""

@@ -39,3 +39,6 @@ SELECT {columns} FROM messages WHERE session_id = :session AND status = 'pending
 
 -- name: messages_of_other_boots
 SELECT {columns} FROM messages WHERE status = 'pending' AND boot <> :boot ORDER BY id;
+
+-- name: sessions_in_plan_mode
+SELECT {columns} FROM sessions WHERE mode = 'plan' ORDER BY id;
