@@ -1,7 +1,8 @@
 """Requirements as data, and which tests show them.
 
 `tests/requirements.toml` says what is promised; `@pytest.mark.requirement("ID", …)` on a test says what it
-shows. The marks are read from the source text, so that the answer does not depend on which tests a run selects.
+shows. The marks are read from the source text, so that the answer does not depend on which tests a run
+selects.
 
 Rules: a kept requirement has a test, a planned one has none, and a mark names a requirement that exists.
 Tests below `tests/behaviour` all carry a mark: behaviour that nobody asked for is not tested there.
