@@ -139,6 +139,8 @@ class Courier:
 
     def step(self, now: float) -> None:
         """Send what may go now; look for a host if there is none."""
+        if not self._waiting:
+            self._end_search()
         while self._waiting and now >= self._not_before and len(self._flights) < IN_FLIGHT:
             message = self._next()
             if message is None:
@@ -152,7 +154,7 @@ class Courier:
                 if not self._find_host(now):
                     break
                 continue
-            if not message.internal:
+            if message is self._waiting[0]:
                 self._waiting.pop(0)
             self._fly(message, exchange)
         self._listen(now)
@@ -172,10 +174,7 @@ class Courier:
         modern = message is not None and self.conversation.is_modern(message)
         session = None if modern else self.conversation.session
         self._flights[exchange.fileno] = Flight(message, exchange, session, modern)
-        if self._starter is not None:
-            self._starter.close()
-            self._starter = None
-        self._lost_at = 0.0
+        self._end_search()
 
     def _listen(self, now: float) -> None:
         """Open the stream of the host's own messages, if this host has said that there may be any."""
@@ -210,10 +209,16 @@ class Courier:
         self._not_before = now + _SOON_SECONDS
         return False
 
+    def _end_search(self) -> None:
+        # Its lock would keep every other client from starting a host.
+        if self._starter is not None:
+            self._starter.close()
+            self._starter = None
+
     def _refuse(self, text: str, now: float) -> None:
         """Answer everything that waits, and for a moment what comes, without another try to start a host."""
         self._refusal, self._refuse_until = text, now + _REFUSE_SECONDS
-        self._starter = None
+        self._end_search()
         self._give_up(text)
 
     def _give_up(self, text: str) -> None:

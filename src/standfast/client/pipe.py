@@ -89,7 +89,10 @@ class Pipe:
                 self._courier.advance(number, time.monotonic())
 
     def _read(self) -> None:
-        data = os.read(self._stdin, _READ)
+        try:
+            data = os.read(self._stdin, _READ)
+        except OSError:
+            data = b""
         found = self._lines.feed(data) if data else self._lines.finish()
         for line in found:
             self._take(line)

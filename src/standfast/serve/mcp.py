@@ -69,17 +69,17 @@ class McpEndpoint:
             await _plain(send, 503, b"The host is stopping.")
             return
         manager = await self._loaded()
-        await manager.handle_request(scope, receive, send)
+        await manager.handle_request(_trimmed(scope), receive, send)
 
     async def warm(self) -> None:
         """Import the SDK and start the manager now; returns when both are there. Raises ImportError."""
         await self._loaded()
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[McpEndpoint]:
+    async def running(self) -> AsyncIterator[None]:
         """The endpoint's life, for an ASGI lifespan."""
         try:
-            yield self
+            yield
         finally:
             await self.aclose()
 
@@ -109,6 +109,13 @@ class McpEndpoint:
         async with manager.run():
             ready.set_result(manager)
             await self._stop.wait()
+
+
+def _trimmed(scope: Scope) -> Scope:
+    """The scope with header values as HTTP means them: httptools leaves the white space after a value in place."""
+    if scope["type"] != "http":
+        return scope
+    return {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
 
 
 async def _plain(send: Send, status: int, body: bytes) -> None:
