@@ -1,7 +1,7 @@
 """The official MCP conformance suite against the endpoint on a real server, in both protocol eras.
 
-The scenarios are those that apply to any server that offers tools, resources and prompts; the others call the fixtures
-of an example server. `expected-failures.yml` says which may fail, and why.
+The scenarios are those that apply to any server that offers tools, resources and prompts; the others call the
+fixtures of an example server. `expected-failures.yml` says which may fail, and why.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 HERE = Path(__file__).parent
 STANDIN = HERE.parent / "serve" / "mcp_standin.py"
 SOURCE = HERE.parents[1] / "src"
+BASELINE = ("--expected-failures", str(HERE / "expected-failures.yml"))
 SCENARIOS = (
     "server-initialize",
     "server-session-lifecycle",
@@ -52,8 +53,7 @@ def test_the_endpoint_passes_the_official_scenario(
     suite: list[str], url: str, scenario: str, tmp_path: Path
 ) -> None:
     done = subprocess.run(
-        [*suite, "server", "--url", url, "--scenario", scenario, "-o", str(tmp_path)]
-        + ["--expected-failures", str(HERE / "expected-failures.yml")],
+        [*suite, "server", "--url", url, "--scenario", scenario, "-o", str(tmp_path), *BASELINE],
         capture_output=True,
         text=True,
         timeout=120,

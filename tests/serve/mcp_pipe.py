@@ -17,7 +17,9 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
 PATIENCE_SECONDS = 20.0
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
-RUN_PIPE = "import sys; from standfast.client.pipe import main; sys.exit(main(sys.argv[2:], eval(sys.argv[1])))"
+RUN_PIPE = (
+    "import sys; from standfast.client.pipe import main; sys.exit(main(sys.argv[2:], eval(sys.argv[1])))"
+)
 
 
 def host_command(home: Path) -> list[str]:
@@ -48,7 +50,7 @@ class PipeProcess:
         self.version = version
         self.modern = version >= "2026"
         self._next_id = 0
-        self._kept: list[Any] = []
+        self.kept: list[Any] = []
         self._lines: queue.Queue[bytes | None] = queue.Queue()
         start = repr(list(command) if command is not None else host_command(home))
         self.process = subprocess.Popen(
@@ -110,34 +112,34 @@ class PipeProcess:
 
     def answer(self, request_id: int) -> Any:
         """The answer to a request; other messages that come first are kept for their own calls."""
-        for kept in self._kept:
+        for kept in self.kept:
             if kept.get("id") == request_id and "method" not in kept:
-                self._kept.remove(kept)
+                self.kept.remove(kept)
                 return kept
         while True:
             message = self.receive()
             assert message is not None, "the pipe ended"
             if message.get("id") == request_id and "method" not in message:
                 return message
-            self._kept.append(message)
+            self.kept.append(message)
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """Send a request and return its answer."""
         return self.answer(self.send(method, params))
 
-    def open(self) -> Any:
-        """What a client says first in this version; the answer."""
+    def write_open(self) -> int:
+        """Send what a client says first in this version; the request's id."""
         if self.modern:
-            return self.request("server/discover")
-        answer = self.request(
-            "initialize",
-            {
-                "protocolVersion": self.version,
-                "capabilities": {},
-                "clientInfo": {"name": "test client é", "version": "1"},
-            },
-        )
-        self.send("notifications/initialized", notify=True)
+            return self.send("server/discover")
+        info = {"name": "test client é", "version": "1"}
+        params = {"protocolVersion": self.version, "capabilities": {}, "clientInfo": info}
+        return self.send("initialize", params)
+
+    def open(self) -> Any:
+        """Open the conversation; the answer to the first request."""
+        answer = self.answer(self.write_open())
+        if not self.modern:
+            self.send("notifications/initialized", notify=True)
         return answer
 
     def call(self, tool: str, **arguments: Any) -> str:

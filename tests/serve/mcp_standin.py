@@ -1,11 +1,11 @@
-"""A small host for tests of the wire: the real `/mcp` endpoint on a real uvicorn, over tools that a test can steer.
+"""A small host for tests of the wire: the real endpoint on a real uvicorn, over tools that a test steers.
 
-It keeps what a host must keep over a SIGKILL (a counter, and receipts by idempotency key) as files in its home and
-refuses a wrong token. It is not a model of the product: what the tools do is only what the tests of the pipe and the
-conformance suite need.
+It keeps what a host must keep over a SIGKILL (a counter, and receipts by idempotency key) as files in its
+home and refuses a wrong token. It is not a model of the product: what the tools do is only what the tests of
+the pipe and the conformance suite need.
 
     mcp_standin.py HOME            on HOME/host.sock, needs the token in HOME/tokens/agent
-    mcp_standin.py HOME --tcp      on a free loopback port (printed), without a token, for the conformance suite
+    mcp_standin.py HOME --tcp      on a free loopback port (printed), without a token
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class StandinSurface:
         return [
             ToolSpec("echo", "Say it back.", TEXT, read_only=True),
             ToolSpec("count", "Count once; the same key counts once.", NOTHING),
-            ToolSpec("count_and_die", "Count, then die before answering; the receipt answers later.", NOTHING),
+            ToolSpec(
+                "count_and_die", "Count, then die before answering; the receipt answers later.", NOTHING
+            ),
             ToolSpec("die", "Die without having done anything, the first time.", NOTHING),
             ToolSpec("die_always", "Die every time.", NOTHING),
             ToolSpec("wait", "Wait until released.", NOTHING),
@@ -79,7 +81,11 @@ class StandinSurface:
         match name:
             case "echo":
                 text = arguments.get("text")
-                return ToolAnswer(text) if isinstance(text, str) else ToolAnswer("invalid: send text", is_error=True)
+                return (
+                    ToolAnswer(text)
+                    if isinstance(text, str)
+                    else ToolAnswer("invalid: send text", is_error=True)
+                )
             case "count" | "count_and_die":
                 return self._count(context.idempotency_key, die=name == "count_and_die")
             case "die":
@@ -112,7 +118,9 @@ class StandinSurface:
         return ResourceText(uri, "# State")
 
     def prompts(self) -> Sequence[PromptSpec]:
-        return [PromptSpec("greet", "A small prompt.", (PromptArgument("who", "Whom to greet.", required=True),))]
+        return [
+            PromptSpec("greet", "A small prompt.", (PromptArgument("who", "Whom to greet.", required=True),))
+        ]
 
     async def prompt(self, name: str, arguments: Mapping[str, str], context: CallContext) -> str:
         if name != "greet":
