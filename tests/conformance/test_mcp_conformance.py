@@ -44,8 +44,10 @@ def url(suite: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     command = [sys.executable, str(STANDIN), str(home / "home"), "--tcp"]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield server.stdout.readline().strip()
-        server.kill()
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.kill()
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -2,9 +2,10 @@
 
     mcp_chatty.py HOME
 
-On a call it sends progress, asks the client for its roots, and answers with what the client said; on the
-session's own stream it announces that its tools have changed. Every answer is an event stream, cut into
-awkward pieces.
+It knows one session at a time, and a session only after `notifications/initialized`; `forget` makes it
+forget. On any other call it sends progress, asks the client for its roots, and answers with what the client
+said; on the session's own stream it announces that its tools have changed. Every answer is an event stream,
+cut into awkward pieces.
 """
 
 from __future__ import annotations
@@ -21,18 +22,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-SESSION = "session-1"
-
 
 class Chatty:
     """One session's worth of talk."""
 
     def __init__(self) -> None:
         self._said = asyncio.Queue[object]()
+        self._session = 0
+        self._initialized = False
 
     async def post(self, request: Request) -> Response:
         """Answer what the client says."""
         message = await request.json()
+        if message.get("method") != "initialize" and request.headers.get("mcp-session-id") != str(
+            self._session
+        ):
+            return Response(status_code=404)
         if "result" in message:
             await self._said.put(message["result"])
             return Response(status_code=202)
@@ -44,14 +49,25 @@ class Chatty:
                     "serverInfo": {"name": "chatty", "version": "1"},
                 }
                 body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-                return JSONResponse(body, headers={"Mcp-Session-Id": SESSION})
+                self._session += 1
+                self._initialized = False
+                return JSONResponse(body, headers={"Mcp-Session-Id": str(self._session)})
+            case "notifications/initialized":
+                self._initialized = True
+            case "tools/call" if not self._initialized:
+                error = {"code": -32600, "message": "not initialized"}
+                return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            case "tools/call" if message["params"]["name"] == "forget":
+                self._session += 1
+                result = {"content": [{"type": "text", "text": "forgotten"}]}
+                return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": result})
             case "tools/call":
                 return stream(self._talk(message))
         return Response(status_code=202)
 
     async def get(self, request: Request) -> Response:
         """The session's own stream."""
-        if request.headers.get("mcp-session-id") != SESSION:
+        if request.headers.get("mcp-session-id") != str(self._session):
             return Response(status_code=404)
         return stream(self._announce())
 

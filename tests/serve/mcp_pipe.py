@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -169,11 +170,22 @@ def host_pid(home: Path) -> int:
 
 
 def kill_host(home: Path) -> None:
-    """SIGKILL the host of a home, if one is left."""
-    try:
-        os.kill(host_pid(home), signal.SIGKILL)
-    except (FileNotFoundError, ProcessLookupError):
-        return
+    """SIGKILL every host that was started for a home and is left."""
+    for pid in logged(home, "starts"):
+        try:
+            os.kill(int(pid), signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+@contextmanager
+def running(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is gone afterwards, however the test ends."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def logged(home: Path, name: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -11,14 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcp_pipe import RUN_PIPE, SOURCE, VERSIONS, PipeProcess, logged, text_of
+from mcp_pipe import PATIENCE_SECONDS, RUN_PIPE, SOURCE, VERSIONS, PipeProcess, logged, running, text_of
 
 LIMIT = 4 * 1024 * 1024
 PARENT = """
 import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", *sys.argv[1:]])
-print(child.pid, file=sys.stderr, flush=True)
-child.wait()
+subprocess.run([sys.executable, "-c", *sys.argv[1:]])
 """
 
 
@@ -63,17 +62,17 @@ def test_a_signal_ends_the_pipe_and_the_host_is_told(pipe: PipeProcess) -> None:
 def test_the_pipe_ends_when_its_parent_is_gone_though_its_input_stays_open(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PARENT, RUN_PIPE, "None", "--home", str(tmp_path)]
     environ = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
-    ) as parent:
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environ}
+    with running(command, **piped) as parent:
         assert parent.stdin is not None
         assert parent.stdout is not None
-        assert parent.stderr is not None
         parent.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
         parent.stdin.flush()
         assert b'"result"' in parent.stdout.readline()
         os.kill(parent.pid, signal.SIGKILL)
-        # Only the pipe still holds the other end of stdout.
+        # Only the pipe still holds the other end of stdout: it becomes readable by its end.
+        ended, _, _ = select.select([parent.stdout], [], [], PATIENCE_SECONDS)
+        assert ended
         assert parent.stdout.read() == b""
 
 

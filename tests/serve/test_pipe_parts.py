@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.inbound import decode_header_value
-from mcp_pipe import HERE, SOURCE, PipeProcess
+from mcp_pipe import HERE, SOURCE, PipeProcess, running
 
 from standfast.client.home import home_directory
 from standfast.client.http1 import Answer, BadAnswer, Events
-from standfast.client.jsonrpc import header_safe, header_text, percent, read_message
+from standfast.client.jsonrpc import header_safe, header_text, is_answer_to, percent, read_message
 from standfast.client.lines import Lines, Oversize
 from standfast.client.start import clean_environment
 from standfast.serve.mcp_headers import context_of, text_of
@@ -150,24 +151,48 @@ def test_a_host_on_demand_inherits_none_of_the_clients_secrets_and_settings() ->
     assert clean_environment(client) == {"PATH": "/bin", "LC_ALL": "C", "XDG_STATE_HOME": "/x"}
 
 
-def test_what_the_host_says_of_its_own_accord_reaches_the_client_and_the_clients_answer_the_host(
-    tmp_path: Path,
-) -> None:
-    with subprocess.Popen([sys.executable, str(HERE / "mcp_chatty.py"), str(tmp_path)]) as host:
-        with PipeProcess(tmp_path, "2025-11-25", command=["true"]) as pipe:
-            while "error" in pipe.open():
-                assert host.poll() is None
-            assert pipe.receive()["method"] == "notifications/tools/list_changed"
-            asked = pipe.start_call("anything")
-            assert pipe.receive()["params"] == {"progressToken": 1, "progress": 0.5}
-            question = pipe.receive()
-            assert question["method"] == "roots/list"
-            roots = {"roots": [{"uri": "file:///x"}]}
-            reply = {"jsonrpc": "2.0", "id": question["id"], "result": roots}
-            pipe.write(json.dumps(reply).encode() + b"\n")
-            [content] = pipe.answer(asked)["result"]["content"]
-            assert json.loads(content["text"]) == roots
-        host.kill()
+@pytest.fixture
+def chatty(tmp_path: Path) -> Iterator[PipeProcess]:
+    """A pipe in the middle of a conversation with a host that speaks of its own accord."""
+    command = [sys.executable, str(HERE / "mcp_chatty.py"), str(tmp_path)]
+    with running(command) as host, PipeProcess(tmp_path, "2025-11-25", command=["true"]) as pipe:
+        while "error" in pipe.open():
+            assert host.poll() is None
+        yield pipe
+
+
+def test_what_the_host_says_reaches_the_client_and_the_clients_answer_the_host(chatty: PipeProcess) -> None:
+    assert chatty.receive()["method"] == "notifications/tools/list_changed"
+    asked = chatty.start_call("anything")
+    assert chatty.receive()["params"] == {"progressToken": 1, "progress": 0.5}
+    question = chatty.receive()
+    assert question["method"] == "roots/list"
+    roots = {"roots": [{"uri": "file:///x"}]}
+    reply = {"jsonrpc": "2.0", "id": question["id"], "result": roots}
+    chatty.write(json.dumps(reply).encode() + b"\n")
+    [content] = chatty.answer(asked)["result"]["content"]
+    assert json.loads(content["text"]) == roots
+
+
+def test_the_whole_handshake_is_said_again_to_a_host_that_forgot_the_session(chatty: PipeProcess) -> None:
+    assert chatty.call("forget") == "forgotten"
+    assert chatty.call("forget") == "forgotten"
+
+
+@pytest.mark.parametrize(
+    ("document", "answers"),
+    [
+        ({"id": 1, "result": {}}, True),
+        ({"id": 1, "error": {}}, True),
+        ({"id": 1, "method": "roots/list"}, False),
+        ({"id": True, "result": {}}, False),
+        ({"id": "1", "result": {}}, False),
+        ({"result": {}}, False),
+        ([], False),
+    ],
+)
+def test_only_a_response_with_the_same_id_answers_a_request(document: object, answers: bool) -> None:
+    assert is_answer_to(document, 1) is answers
 
 
 def imported_by(module: str) -> set[str]:

@@ -6,12 +6,11 @@ import json
 import os
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcp_pipe import VERSIONS, PipeProcess, host_command, host_pid, kill_host, logged, text_of
+from mcp_pipe import VERSIONS, PipeProcess, host_command, host_pid, kill_host, logged, running, text_of
 
 
 @pytest.fixture(params=VERSIONS)
@@ -84,9 +83,8 @@ def test_a_host_that_is_put_down_and_brought_up_again_is_not_noticed(pipe: PipeP
     (pipe.home / "down").touch()
     os.kill(host_pid(pipe.home), signal.SIGKILL)
     asked = pipe.start_call("count")
-    with subprocess.Popen(host_command(pipe.home)) as host:
+    with running(host_command(pipe.home)):
         assert text_of(pipe.answer(asked)) == "count 1"
-        host.kill()
 
 
 def test_a_host_that_is_down_on_purpose_is_not_started(tmp_path: Path) -> None:
@@ -105,12 +103,11 @@ def test_without_a_host_each_request_is_told_what_to_do_and_the_pipe_stays(tmp_p
         assert "no such database" in message
         assert "standfast up" in message
         assert "standfast up" in pipe.request("tools/list")["error"]["message"]
-        with subprocess.Popen(host_command(home)) as host:
+        with running(host_command(home)):
             while "error" in (answer := pipe.request("tools/list")):
                 assert "standfast up" in answer["error"]["message"]
             # The handshake that could not be delivered is made up for.
             assert pipe.call("echo", text="hello") == "hello"
-            host.kill()
 
 
 def test_a_wrong_token_is_an_error_that_names_it(tmp_path: Path) -> None:
