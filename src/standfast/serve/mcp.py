@@ -112,7 +112,7 @@ class McpEndpoint:
 
 
 def _trimmed(scope: Scope) -> Scope:
-    """The scope with header values as HTTP means them: httptools leaves the white space after a value in place."""
+    """The scope with header values as HTTP means them: httptools keeps the white space after a value."""
     if scope["type"] != "http":
         return scope
     return {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
