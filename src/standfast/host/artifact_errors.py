@@ -76,7 +76,7 @@ def _told(error: OSError, verb: Verb) -> tuple[Code, str]:
     if error.errno in _DENIED:
         return (
             "artifact_write_failed",
-            f"The host may not write the plan's file ({reason}). Give it the right, or set another directory.",
+            f"The host may not write the plan's file ({reason}). Give it the right, or set another one.",
         )
     return (
         "artifact_write_failed",

@@ -9,8 +9,8 @@ is either the whole file or none. The order, with the caller's transactions in c
     finish   the temp name goes          discard   the final name goes, then the temp name
 
 While the temp name is there it is the witness: `recover` finds the final name by it and needs nothing but
-the intent. When it is gone, nothing is left to do. `publishing` holds that protocol, `folder` the proof of who
-wrote a file. The row holds the bytes, so a file that vanished can be written again at any time (`rewrite`).
+the intent. When it is gone, nothing is left to do. `publishing` holds that protocol, `folder` the proof of
+who wrote a file. The row holds the bytes, so a file that vanished can be written again (`rewrite`).
 
 Invariants: no file is replaced; a file that the host did not write is not touched; below the workspace no
 link is followed; a name is removed only while it leads to the file that was meant.

@@ -1,7 +1,8 @@
 """The few file operations that writing into a workspace needs, one method per system call.
 
 Purpose: all of the host's work on workspace files goes through one object, so that a test can count the
-calls, fail the n-th one or kill the process at it, and so that the flags that keep links out are written once.
+calls, fail the n-th one or kill the process at it, and so that the flags that keep links out are written
+once.
 
 Invariants: below the workspace nothing follows a link (`O_NOFOLLOW`, `follow_symlinks=False`) and every name
 is relative to an open directory; nothing here can replace a file (`O_EXCL`, `link`).
