@@ -23,12 +23,13 @@ import msgspec
 
 from standfast.host.artifact_errors import NOT_A_PLAIN_PATH, ArtifactError
 from standfast.host.artifact_names import MAX_SAME_NAME, artifact_name, is_artifact_name
-from standfast.host.folder import Folder, Identity, Proof, identity_of
+from standfast.host.folder import Folder, Identity, Kind, Proof, identity_of
 
 IGNORE_NAME: Final = ".gitignore"
 IGNORE_BYTES: Final = b"*\n"
 Outcome = Literal["complete", "clean", "left"]
 
+_OWN: Final[tuple[Kind, ...]] = ("whole", "unfinished")
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
@@ -159,8 +160,9 @@ def settle(folder: Folder, temp: str, sha256: str, size: int, *, kept: bool) -> 
     """
     proof = _look(folder, temp, sha256, size)
     if proof is not None:
-        if not (_may_go(folder, proof) if kept else _drop(folder, proof, sha256, size)):
+        if not (_may_go(folder, proof) if kept else _drop(folder, proof)):
             return "left"
+        _drop_copy(folder, proof.note, sha256, size, ("unfinished",) if kept else _OWN)
         folder.remove(temp, proof.identity)
         folder.sync()
     return "complete" if kept else "clean"
@@ -186,7 +188,7 @@ def _may_go(folder: Folder, proof: Proof) -> bool:
 
     The second holds for a file that somebody edited in place, which no longer proves itself.
     """
-    return proof.kind in ("whole", "unfinished") or bool(_twins(folder, proof))
+    return proof.kind in _OWN or bool(_twins(folder, proof))
 
 
 def _twins(folder: Folder, proof: Proof) -> list[str]:
@@ -196,19 +198,20 @@ def _twins(folder: Folder, proof: Proof) -> list[str]:
     return [name for name in names if folder.identity(name) == proof.identity]
 
 
-def _drop(folder: Folder, proof: Proof, sha256: str, size: int) -> bool:
-    """Removes the final name that the temp file leads to; whether the temp name may go now."""
-    if proof.kind not in ("whole", "unfinished"):
-        return False
+def _drop(folder: Folder, proof: Proof) -> bool:
+    """Removes the final name that is the same file as the temp name; whether the temp name may go now."""
     twins = _twins(folder, proof)
-    if len(twins) > 1:
+    if proof.kind not in _OWN or len(twins) > 1:
         return False
     if twins:
         folder.remove(twins[0], proof.identity)
         folder.sync()
-    elif is_artifact_name(proof.note):
-        copy = _look(folder, proof.note, sha256, size)
-        if copy is not None and copy.kind in ("whole", "unfinished"):
-            folder.remove(proof.note, copy.identity)
-            folder.sync()
     return True
+
+
+def _drop_copy(folder: Folder, name: str, sha256: str, size: int, kinds: tuple[Kind, ...]) -> None:
+    """Removes the final file that the temp file's note names, if it is of these kinds."""
+    copy = _look(folder, name, sha256, size) if is_artifact_name(name) else None
+    if copy is not None and copy.kind in kinds:
+        folder.remove(name, copy.identity)
+        folder.sync()
