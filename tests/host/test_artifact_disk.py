@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from artifact_cases import BYTES, files_of, refused, wanted, written
 
-from standfast.host.artifacts import DIRECTORY, Artifacts
+from standfast.host.artifacts import DIRECTORY, Artifacts, Wanted
 from standfast.host.files import Files
+from standfast.testing.files import ShortFiles
 
 
 def fill(disk: Path, pages: int) -> None:
@@ -53,7 +54,7 @@ def test_a_disk_with_just_enough_room_takes_the_file(small_disk: Path) -> None:
 _LIMITED = """
 import resource, sys
 from pathlib import Path
-from standfast.host.artifacts import DIRECTORY, ArtifactError, Artifacts, Wanted
+from standfast.host.artifacts import DIRECTORY, ArtifactError, Artifacts, Wanted, Wanted
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     Artifacts().write(Path(sys.argv[1]), DIRECTORY, Wanted("A", 0, b"x" * 10_000, "t"))
@@ -126,3 +127,61 @@ def test_a_file_that_cannot_be_read_is_said_and_may_be_tried_again(tmp_path: Pat
         lambda: artifacts.read(tmp_path, result.path, 100),
     ):
         assert refused(call).code == "unavailable"
+
+
+def test_a_file_that_takes_no_bytes_is_an_error_and_no_endless_loop(tmp_path: Path) -> None:
+    error = refused(lambda: Artifacts(ShortFiles(0)).write(tmp_path, DIRECTORY, wanted()))
+    assert error.code == "artifact_write_failed"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_sync_that_really_fails_is_an_error(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    os.close(descriptor)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        Files().sync_directory(descriptor)
+
+
+def test_an_interrupted_write_takes_its_files_back(tmp_path: Path) -> None:
+    class Interrupted(Files):
+        def link(self, name: str, new: str, directory: int) -> None:
+            super().link(name, new, directory)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Artifacts(Interrupted()).write(tmp_path, DIRECTORY, wanted())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_bytes_are_on_the_disk_before_they_have_a_name_and_the_name_before_the_answer(
+    tmp_path: Path,
+) -> None:
+    written(tmp_path, wanted(temp="before"))  # the directory exists from here on
+    done: list[str] = []
+
+    class Noted(Files):
+        def truncate(self, descriptor: int, size: int) -> None:
+            super().truncate(descriptor, size)
+            done.append("cut")
+
+        def sync(self, descriptor: int) -> None:
+            super().sync(descriptor)
+            done.append("sync")
+
+        def sync_directory(self, directory: int) -> None:
+            super().sync_directory(directory)
+            done.append("sync directory")
+
+        def link(self, name: str, new: str, directory: int) -> None:
+            super().link(name, new, directory)
+            done.append("link")
+
+        def unlink(self, name: str, directory: int) -> None:
+            super().unlink(name, directory)
+            done.append("unlink")
+
+    artifacts = Artifacts(Noted())
+    result = artifacts.write(tmp_path, DIRECTORY, Wanted("Other", 0, b"x", "temp"))
+    assert done == ["cut", "sync", "link", "sync directory"]
+    artifacts.discard(result)
+    assert done[4:] == ["unlink", "sync directory"] * 2

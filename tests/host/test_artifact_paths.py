@@ -143,3 +143,19 @@ def test_a_workspace_swapped_after_the_write_is_not_settled_through_a_link(tmp_p
     ):
         assert refused(call).code == "artifact_path_unsafe"
     assert len(files_of(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_directory_moved_while_the_file_is_written_is_noticed(tmp_path: Path, replaced: bool) -> None:
+    folder = tmp_path / DIRECTORY
+
+    class Moving(Files):
+        def link(self, name: str, new: str, directory: int) -> None:
+            super().link(name, new, directory)
+            folder.rename(tmp_path / "moved")
+            if replaced:
+                folder.mkdir()
+
+    error = refused(lambda: Artifacts(Moving()).write(tmp_path, DIRECTORY, wanted()))
+    assert error.code == "artifact_path_unsafe"
+    assert files_of(tmp_path) == {}

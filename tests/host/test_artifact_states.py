@@ -13,6 +13,11 @@ from standfast.host.artifacts import DIRECTORY, Artifacts
 from standfast.host.files import Files
 
 
+def piped(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -25,7 +30,7 @@ from standfast.host.files import Files
         (lambda path: path.chmod(0o600), "same"),
         (lambda path: (path.rename(path.with_name("m")), path.symlink_to("m")), "unsafe"),
         (lambda path: (path.unlink(), path.mkdir()), "unsafe"),
-        (lambda path: (path.unlink(), os.mkfifo(path)), "unsafe"),
+        (piped, "unsafe"),
     ],
 )
 def test_the_state_of_an_artifact(tmp_path: Path, change: Callable[[Path], object], expected: str) -> None:

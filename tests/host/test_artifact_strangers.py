@@ -126,3 +126,20 @@ def test_a_mark_torn_in_its_own_write_is_still_the_hosts(tmp_path: Path, torn: i
     (folder / ".tmp_1.tmp").write_bytes(b"\0" * len(BYTES) + mark(digest)[:torn])
     assert Artifacts().recover(left_of(tmp_path), kept=False) == "clean"
     assert files_of(tmp_path) == {}
+
+
+def test_a_name_taken_at_the_last_moment_is_not_taken_over(tmp_path: Path) -> None:
+    """Without hard links: somebody makes the file between the look and the `O_EXCL`."""
+    theirs = tmp_path / DIRECTORY / f"add-login-{STAMP}.md"
+
+    class Raced(LinklessFiles):
+        def create(self, name: str, directory: int) -> int:
+            if name == theirs.name:
+                theirs.write_bytes(b"mine")
+            return super().create(name, directory)
+
+    artifacts = Artifacts(Raced())
+    result = artifacts.write(tmp_path, DIRECTORY, wanted())
+    artifacts.discard(result)
+    assert result.path.endswith("-2.md")
+    assert files_of(tmp_path) == {f"{DIRECTORY}/{theirs.name}": b"mine"}
