@@ -96,7 +96,7 @@ def _by_id(text: str, scene: Scene) -> PlanTask:
 
 
 def _by_title(title: str, scene: Scene) -> PlanTask:
-    matches = resolve_title(scene.checklist, title)
+    matches = resolve_title(scene.checklist, title).matches
     if not matches:
         raise _unknown(title, scene)
     if len(matches) > 1:
@@ -108,7 +108,7 @@ def _by_title(title: str, scene: Scene) -> PlanTask:
 
 def _unknown(text: str, scene: Scene) -> Refusal:
     following = [task for task in scene.checklist.tasks if scene.state(task) != DONE][:SUGGESTIONS]
-    shown = [f"{scene.id(task)} {escape_title(task.title)}" for task in following]
+    shown = [f"{scene.id(task)} {escape_title(task.normalised)}" for task in following]
     hint = f" Next are: {'; '.join(shown)}." if shown else ""
     return Refusal(
         "task_unknown",

@@ -167,7 +167,7 @@ def line(
     if overtaken:
         parts.append("before " + ", ".join(f"{scene.plan.ref}.{position}" for position in overtaken[:3]))
     if where.next is not None:
-        parts.append(f"next {scene.id(where.next)} {escape_title(where.next.title)}")
+        parts.append(f"next {scene.id(where.next)} {escape_title(where.next.normalised)}")
     elif where.done == where.total:
         parts.append("all done")
     elif where.awaiting or where.uncertain:

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from standfast.domain.change import Context, Event, Put, Row
-from standfast.domain.checklist import Checklist, PlanTask
+from standfast.domain.checklist import Checklist, PlanTask, carries_over
 from standfast.domain.errors import Refusal
 from standfast.domain.plan import TRACKER, Plan, PlanText, Tracker, aggregate
 from standfast.domain.session import Session
@@ -290,21 +290,19 @@ def carry_candidates(checklist: Checklist, older: tuple[tuple[Tracker, PlanText]
     Preselected where the task has neither a verifier nor a gate: those a person ticks on purpose.
     """
     done = {
-        _twin(task): f"{track.plan_id}.{task.position}"
+        task.key: (track, text.checklist, task)
         for track, text in older
         if track.on_branch
         for task in text.checklist.tasks
         if track.states[task.position - 1] == DONE
     }
-    return tuple(
-        Carry(task.position, done[_twin(task)], task.verify is None and task.gate is None)
-        for task in checklist.tasks
-        if _twin(task) in done
-    )
-
-
-def _twin(task: PlanTask) -> tuple[object, ...]:
-    return (task.key, task.verify, task.gate, task.effect, task.meta)
+    found = []
+    for task in checklist.tasks:
+        track, old, twin = done.get(task.key, (None, None, None))
+        if track is not None and old is not None and twin is not None and carries_over(old, twin, checklist, task):
+            source = f"{track.plan_id}.{twin.position}"
+            found.append(Carry(task.position, source, task.verify is None and task.gate is None))
+    return tuple(found)
 
 
 def chosen(

@@ -17,7 +17,7 @@ from standfast.domain import tracker
 from standfast.domain.checklist import PlanTask
 from standfast.domain.plan import INSTRUCTION_INLINE_BYTES, Execution, Plan, PlanText
 from standfast.domain.session import Session
-from standfast.domain.text import escape_title
+from standfast.domain.text import escape_title, print_title
 from standfast.domain.ticking import Scene, state_word
 from standfast.domain.tracker import AWAITING, BEGUN, DONE
 
@@ -85,8 +85,8 @@ def _tracked(scene: Scene, title_limit: int) -> str:
 
 
 def _cut_title(task: PlanTask, limit: int) -> str:
-    shown = quoted(task.title, limit)
-    return f"{shown} (use id)" if shown.endswith('…"') else shown
+    shown = print_title(task.normalised, limit)
+    return f'"{shown.text}"{" (use id)" if shown.cut else ""}'
 
 
 def instruction(plan: Plan, text: PlanText) -> str:
@@ -111,7 +111,7 @@ def instruction(plan: Plan, text: PlanText) -> str:
 
 
 def _task_line(plan: Plan, task: PlanTask) -> str:
-    return f"- {plan.ref}.{task.position} {quoted(task.title)}"
+    return f"- {plan.ref}.{task.position} {quoted(task.normalised)}"
 
 
 def _bounded(lines: list[str], room: int) -> list[str]:

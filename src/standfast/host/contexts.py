@@ -144,7 +144,7 @@ def get(work: Work, command: NamePlan) -> Change:
             ],
             "warnings": [item.message for item in text.checklist.warnings],
             "hidden": [
-                {"kind": item.kind, "line": item.line, "text": item.text} for item in find_hidden(markdown)
+                {"kind": item.kind, "line": item.line, "text": item.text} for item in find_hidden(markdown, text.checklist)
             ],
             "carry": [
                 {"position": item.position, "preselected": item.preselected} for item in carries

@@ -19,6 +19,7 @@ from standfast.domain import plan as plans, session as sessions, verdict
 from standfast.domain.change import Actor, Change, Event, Put
 from standfast.domain.checklist import Checklist, parse_checklist
 from standfast.domain.errors import Refusal
+from standfast.domain.markdown import TooLarge
 from standfast.domain.plan import INTENT, Intent, Plan, PlanText, Proposal
 from standfast.domain.session import Project, Session, Turn
 from standfast.host import artifacts
@@ -163,7 +164,10 @@ def refusal(error: artifacts.ArtifactError) -> Refusal:
 
 def _parsed(proposal: Proposal, headings: tuple[str, ...]) -> Checklist:
     markdown = proposal.markdown.decode("utf-8")
-    return parse_checklist(markdown, headings) if headings else parse_checklist(markdown)
+    try:
+        return parse_checklist(markdown, headings) if headings else parse_checklist(markdown)
+    except TooLarge as error:
+        raise Refusal("limit", f"{error}. Shorten the plan.", field="markdown", limit=error.most) from error
 
 
 class Admission(msgspec.Struct, frozen=True):

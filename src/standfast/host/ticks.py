@@ -185,7 +185,7 @@ def _listed(scene: Scene, task: PlanTask) -> dict[str, object]:
     return {
         "id": scene.id(task),
         "title": task.title,
-        "shown": escape_title(task.title),
+        "shown": escape_title(task.normalised),
         "state": ticking.state_word(scene, task),
         "parent": None if task.parent is None else f"{scene.plan.ref}.{task.parent}",
         "after": [f"{scene.plan.ref}.{position}" for position in task.after],
