@@ -2,7 +2,7 @@
  * A shim for LD_PRELOAD that makes the n-th file operation fail, or kills the process there.
  *
  * A call is counted when its absolute path matches the pattern SHIM_PATH (required; as in a shell,
- * but * matches / too, so "/home/x*" is a prefix), its kind is in SHIM_CALLS, and the file SHIM_WHILE
+ * but * matches / too, so "/data/x*" is a prefix), its kind is in SHIM_CALLS, and the file SHIM_WHILE
  * exists (if that variable is set: a test switches the fault on and off by making and removing
  * the file). A call by file descriptor has the path that
  * /proc/self/fd gives. Kinds: write pwrite fsync fdatasync ftruncate rename link unlink mkdir, and

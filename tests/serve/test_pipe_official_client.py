@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_pipe import RUN_PIPE, SOURCE, host_command, kill_host
-
-from mcp import Client, StdioServerParameters
 
 
 @pytest.fixture

@@ -47,9 +47,7 @@ class Flight:
 
     __slots__ = ("answered", "cancelled", "exchange", "message", "modern", "session")
 
-    def __init__(
-        self, message: Message | None, exchange: Exchange, session: str | None, modern: bool
-    ) -> None:
+    def __init__(self, message: Message | None, exchange: Exchange, session: str | None, modern: bool) -> None:
         self.message = message
         self.exchange = exchange
         self.session = session
@@ -109,9 +107,7 @@ class Courier:
         talk = self.conversation
         if message.method == "ping" and talk.initialize is None and not talk.is_modern(message):
             # Allowed before the handshake, when no transport session can carry it yet.
-            self.out.append(
-                b'{"jsonrpc":"2.0","id":%s,"result":{}}' % json.dumps(message.request_id).encode()
-            )
+            self.out.append(b'{"jsonrpc":"2.0","id":%s,"result":{}}' % json.dumps(message.request_id).encode())
             return
         if message.cancels is not None and self._cancel(message):
             return

@@ -23,7 +23,7 @@ _CHUNK = 65536
 _HEAD_LIMIT = 65536
 
 
-class BadAnswer(Exception):  # noqa: N818 - a fact about the peer
+class BadAnswer(Exception):
     """The peer does not speak HTTP as expected."""
 
 

@@ -27,7 +27,7 @@ _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri
 Id = str | int | None
 
 
-class Malformed(Exception):  # noqa: N818 - a fact about the line
+class Malformed(Exception):
     """A line that is no message: `code` and text of the JSON-RPC error, and the id if it was readable."""
 
     def __init__(self, code: int, text: str, request_id: Id = None) -> None:
@@ -79,9 +79,7 @@ def read_message(line: bytes, ordinal: int) -> Message:
     except (ValueError, RecursionError) as problem:
         raise Malformed(PARSE_ERROR, f"Parse error: {problem}") from None
     if not isinstance(value, dict):
-        raise Malformed(
-            INVALID_REQUEST, "A message is one JSON object; batches are not part of this protocol."
-        )
+        raise Malformed(INVALID_REQUEST, "A message is one JSON object; batches are not part of this protocol.")
     message = Message(line, ordinal)
     request_id, method = value.get("id"), value.get("method")
     if "id" in value and type(request_id) not in (str, int):

@@ -131,9 +131,7 @@ def say_goodbye(home: str, courier: Courier) -> None:
     deadline = time.monotonic() + FAREWELL_SECONDS
     try:
         path = os.path.join(home, SOCKET)
-        leaving = {
-            each.fileno: each for each in [Exchange(path, one) for one in courier.conversation.farewell()]
-        }
+        leaving = {each.fileno: each for each in [Exchange(path, one) for one in courier.conversation.farewell()]}
     except OSError:
         return
     while leaving and time.monotonic() < deadline:

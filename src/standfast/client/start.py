@@ -45,7 +45,7 @@ _KEPT_PREFIXES = ("LC_", "XDG_", "WAYLAND_")
 _IN_BACKGROUND = 'umask 077; cd "$1" || exit 1; log=$2; shift 2; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
-class HostUnavailable(Exception):  # noqa: N818 - a state of the host
+class HostUnavailable(Exception):
     """No host answers and none could be started. The text says why and what to do."""
 
 
@@ -60,9 +60,7 @@ def host_command(home: str) -> list[str]:
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What a host may inherit from whoever happened to start it."""
-    return {
-        name: value for name, value in environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)
-    }
+    return {name: value for name, value in environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
 
 
 def answers(home: str) -> bool:
@@ -104,22 +102,16 @@ class Starter:
             return self._end(True)
         if os.path.exists(os.path.join(self._home, DOWN_MARKER)):
             self._end(False)
-            raise HostDown(
-                "The Standfast host was put down on purpose. Run `standfast up` to start it again."
-            )
+            raise HostDown("The Standfast host was put down on purpose. Run `standfast up` to start it again.")
         if self._pid is None:
             if self._take_lock() and not answers(self._home):
                 self._pid = self._spawn()
         elif not _alive(self._pid) and not answers(self._home):
             self._end(False)
-            raise HostUnavailable(
-                f"The Standfast host ended while it started: {self._last_words()} {self._advice()}"
-            )
+            raise HostUnavailable(f"The Standfast host ended while it started: {self._last_words()} {self._advice()}")
         if time.monotonic() > self._deadline:
             self._end(False)
-            raise HostUnavailable(
-                f"The Standfast host did not answer in {READY_SECONDS:.0f} s. {self._advice()}"
-            )
+            raise HostUnavailable(f"The Standfast host did not answer in {READY_SECONDS:.0f} s. {self._advice()}")
         return False
 
     def close(self) -> None:
@@ -137,9 +129,7 @@ class Starter:
             return True
         try:
             os.makedirs(self._home, mode=0o700, exist_ok=True)
-            handle = os.open(
-                os.path.join(self._home, START_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-            )
+            handle = os.open(os.path.join(self._home, START_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as problem:
             raise HostUnavailable(f"The Standfast home cannot be used: {problem}.") from None
         try:
@@ -168,9 +158,7 @@ class Starter:
             return int(printed)
         except (OSError, ValueError) as problem:
             self._end(False)
-            raise HostUnavailable(
-                f"The Standfast host cannot be started: {problem}. {self._advice()}"
-            ) from None
+            raise HostUnavailable(f"The Standfast host cannot be started: {problem}. {self._advice()}") from None
         finally:
             os.close(reading)
             if writing >= 0:

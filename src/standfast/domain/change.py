@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+
 class Row(msgspec.Struct, frozen=True):
     """Base of every stored row. Fields: identity, status, links, times."""
 

@@ -141,9 +141,7 @@ def carries_over(old: Checklist, old_task: PlanTask, new: Checklist, new_task: P
     return specification(old, old_task) == specification(new, new_task)
 
 
-def _tasks(
-    selection: Selection, drafts: Sequence[Draft], after: dict[int, tuple[int, ...]]
-) -> Iterator[PlanTask]:
+def _tasks(selection: Selection, drafts: Sequence[Draft], after: dict[int, tuple[int, ...]]) -> Iterator[PlanTask]:
     positions = {draft.id: position for position, draft in enumerate(drafts, 1)}
     keys = _keys(selection.drafts)
     for position, draft in enumerate(drafts, 1):
@@ -180,16 +178,12 @@ def _keys(drafts: Sequence[Draft]) -> dict[int, str]:
     return keys
 
 
-def _dependencies(
-    selection: Selection, drafts: Sequence[Draft], warnings: Warnings
-) -> dict[int, tuple[int, ...]]:
+def _dependencies(selection: Selection, drafts: Sequence[Draft], warnings: Warnings) -> dict[int, tuple[int, ...]]:
     """The positions that each position waits for; what cannot bind becomes a warning."""
     if sum(len(draft.metadata.after) for draft in drafts) > NAMES:
         raise TooLarge("names in After:", NAMES)
     positions = {draft.id: position for position, draft in enumerate(drafts, 1)}
-    parents = {
-        positions[draft.id]: positions[draft.parent] for draft in drafts if draft.parent is not None
-    }
+    parents = {positions[draft.id]: positions[draft.parent] for draft in drafts if draft.parent is not None}
     lookup = _lookup(selection.drafts, positions)
     edges: list[Edge] = []
     for position, draft in enumerate(drafts, 1):
@@ -204,9 +198,7 @@ def _dependencies(
     return after
 
 
-def _lookup(
-    drafts: Sequence[Draft], positions: dict[int, int]
-) -> Callable[[str], tuple[tuple[int, ...], bool]]:
+def _lookup(drafts: Sequence[Draft], positions: dict[int, int]) -> Callable[[str], tuple[tuple[int, ...], bool]]:
     """Title resolution as in `resolve_title`, over an index, since a plan can have thousands of names."""
     index: dict[str, dict[int, None]] = {}
     normalised: dict[str, dict[int, None]] = {}

@@ -55,9 +55,7 @@ def resolve_names(
             message = f"{shown} names {len(found)} tasks ({where}) and binds nothing: name a position"
             problems.append(Problem("ambiguous_dependency", message, name.line))
         elif not done:
-            problems.append(
-                Problem("unknown_dependency", f"{shown} names no task and binds nothing", name.line)
-            )
+            problems.append(Problem("unknown_dependency", f"{shown} names no task and binds nothing", name.line))
     return tuple(edges.values()), tuple(problems)
 
 

@@ -91,7 +91,7 @@ CODES: Final[dict[str, Code]] = {
 }
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not an error of the program
+class Refusal(Exception):
     """An operation was refused; nothing was written.
 
     `code` is a key of `CODES` (anything else is a `KeyError` here, so that no code escapes the table),

@@ -67,7 +67,12 @@ def recorded(items: tuple[Item, ...], tick: Tick, ctx: Context) -> tuple[Evidenc
     vouched = "person" if ctx.actor.role == "operator" else "agent"
     return tuple(
         Evidence(
-            id=ctx.new_id("evd"), tick_id=tick.id, kind=item.kind, value=item.value, vouched_by=vouched, at=ctx.now
+            id=ctx.new_id("evd"),
+            tick_id=tick.id,
+            kind=item.kind,
+            value=item.value,
+            vouched_by=vouched,
+            at=ctx.now,
         )
         for item in items
     )

@@ -45,9 +45,7 @@ def claimed(live: Execution, point: str, turn_id: str | None, ctx: Context) -> E
             status=live.status,
         )
     status = EXECUTION.step(live.status, "claim", f"execution {live.id}")
-    after = msgspec.structs.replace(
-        live, status=status, turn_id=turn_id, claimed_by=point, claimed_at=ctx.now
-    )
+    after = msgspec.structs.replace(live, status=status, turn_id=turn_id, claimed_by=point, claimed_at=ctx.now)
     return _event("execution.claimed", live, after, point=point)
 
 

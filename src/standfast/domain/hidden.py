@@ -41,9 +41,7 @@ def find_hidden(markdown: str, checklist: Checklist) -> tuple[HiddenContent, ...
     """All findings of a plan in the order of its lines, at most `LIMIT`; one of kind `more` counts the rest."""
     found = [*_comments(markdown), *_characters(markdown), *_links(markdown)]
     found += [
-        HiddenContent("command", task.line, _shown(task.verify))
-        for task in checklist.tasks
-        if task.verify is not None
+        HiddenContent("command", task.line, _shown(task.verify)) for task in checklist.tasks if task.verify is not None
     ]
     found.sort(key=lambda item: (item.line, item.kind))
     rest = len(found) - LIMIT

@@ -13,9 +13,7 @@ from standfast.domain.change import Context, Event, Put, Row
 from standfast.domain.machine import Machine
 from standfast.domain.session import aggregate
 
-MESSAGE = Machine(
-    "message", "pending", {("pending", "deliver"): "delivered", ("pending", "cancel"): "cancelled"}
-)
+MESSAGE = Machine("message", "pending", {("pending", "deliver"): "delivered", ("pending", "cancel"): "cancelled"})
 
 
 class Message(Row, frozen=True):

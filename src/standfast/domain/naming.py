@@ -10,13 +10,12 @@ from typing import Final
 
 import msgspec
 
-
 from standfast.domain.checklist import PlanTask, resolve_title
 from standfast.domain.errors import Refusal
 from standfast.domain.plan import OPEN_TRACKER, Plan, Tracker, parse_ref
 from standfast.domain.text import escape_title
-from standfast.domain.tracker import DONE, LETTERS
 from standfast.domain.ticking import Scene
+from standfast.domain.tracker import DONE, LETTERS
 
 MAX_ID: Final = 128
 MAX_TITLE: Final = 2_000
@@ -62,7 +61,9 @@ def plan_of(name: Name, known: tuple[Known, ...]) -> Known:
         if named is not None and named.tracker.status == "superseded":
             newer = f" P-{current.plan.number} is active." if current else ""
             raise Refusal(
-                "plan_superseded", f"P-{number} was superseded by a newer approved plan.{newer}", plan=f"P-{number}"
+                "plan_superseded",
+                f"P-{number} was superseded by a newer approved plan.{newer}",
+                plan=f"P-{number}",
             )
         if current is not None and current.plan.number != number:
             raise Refusal(
@@ -115,5 +116,3 @@ def _unknown(text: str, scene: Scene) -> Refusal:
         f"{scene.plan.ref} has no task {escape_title(text)!r}; titles must match exactly.{hint}",
         next=shown,
     )
-
-

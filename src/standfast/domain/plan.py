@@ -162,7 +162,9 @@ class Intent(Row, frozen=True):
 
 
 INTENT: Final = Machine(
-    "intent", "intended", {("intended", "keep"): "kept", ("intended", "drop"): "dropped", ("kept", "finish"): "done"}
+    "intent",
+    "intended",
+    {("intended", "keep"): "kept", ("intended", "drop"): "dropped", ("kept", "finish"): "done"},
 )
 
 
@@ -198,9 +200,7 @@ def _bounded(field: str, text: str, limit: int) -> None:
     if not text.strip():
         raise Refusal("invalid", f"{field} is blank.", field=field)
     if len(text) > limit:
-        raise Refusal(
-            "limit", f"{field} has {len(text)} characters; at most {limit}.", field=field, limit=limit
-        )
+        raise Refusal("limit", f"{field} has {len(text)} characters; at most {limit}.", field=field, limit=limit)
 
 
 def aggregate(plan_id: str) -> str:

@@ -79,9 +79,7 @@ def select(reader: Reader, outline: Outline, words: Sequence[str]) -> Selection:
     )
 
 
-def _choose(
-    outline: Outline, boxes: Sequence[int], named: Sequence[int]
-) -> tuple[Form, int | None, Sequence[int]]:
+def _choose(outline: Outline, boxes: Sequence[int], named: Sequence[int]) -> tuple[Form, int | None, Sequence[int]]:
     """The form, the heading of the section (None: the document), and indexes of its items or headings."""
     for at in named:
         within = outline.section(at)
@@ -206,9 +204,7 @@ def _skipped(
         ],
         "boxes in code or HTML are no tasks": outline.coded,
         "boxes without a title are no tasks": [
-            item.line
-            for item in items
-            if item.box in ("open", "checked") and not item.source and not item.quoted
+            item.line for item in items if item.box in ("open", "checked") and not item.source and not item.quoted
         ],
         "only `[ ]` and `[x]` followed by a space are boxes": [
             item.line for item in items if item.box == "near" and not item.quoted

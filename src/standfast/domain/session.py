@@ -189,9 +189,7 @@ def taken_over(session: Session, process: str, ctx: Context) -> tuple[Session, t
     shared = session.shared or process in former
     data: dict[str, object] = {"process": process, "was": session.process, "shared": shared}
     kind = "session.shared" if shared and not session.shared else "session.taken_over"
-    after, event = changed(
-        session, ctx, kind, data, process=process, former_processes=former, shared=shared
-    )
+    after, event = changed(session, ctx, kind, data, process=process, former_processes=former, shared=shared)
     return after, (event,)
 
 

@@ -124,9 +124,7 @@ def visible(text: str, lines: bool = True) -> str:
     if lines:
         text = text.replace("\r\n", "\n")
     kept = "\n\t" if lines else ""
-    return "".join(
-        _code(char) if char not in kept and is_hidden(text, at) else char for at, char in enumerate(text)
-    )
+    return "".join(_code(char) if char not in kept and is_hidden(text, at) else char for at, char in enumerate(text))
 
 
 def is_hidden(text: str, at: int) -> bool:

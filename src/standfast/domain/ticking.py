@@ -98,9 +98,7 @@ def confirm(scene: Scene, task: PlanTask, claim: Claim, ctx: Context) -> Change:
         return Change(_answer(scene, task, already=True))
     if scene.state(task) != AWAITING:
         state = LETTERS[scene.state(task)]
-        raise Refusal(
-            "invalid_action", f"{scene.id(task)} is {state}; only what awaits confirmation is confirmed."
-        )
+        raise Refusal("invalid_action", f"{scene.id(task)} is {state}; only what awaits confirmation is confirmed.")
     items = (*claim.evidence, evidence.Item("human", claim.note or "confirmed"))
     return _record(scene, task, "confirm", Claim(note=claim.note, evidence=items), ctx)
 
@@ -133,9 +131,7 @@ def _record(scene: Scene, task: PlanTask, action: str, claim: Claim, ctx: Contex
     return Change(_answer(now, task, already=False, overtaken=overtaken), (event,))
 
 
-def _answer(
-    scene: Scene, task: PlanTask, *, already: bool, overtaken: tuple[int, ...] = ()
-) -> dict[str, object]:
+def _answer(scene: Scene, task: PlanTask, *, already: bool, overtaken: tuple[int, ...] = ()) -> dict[str, object]:
     where = tracker.progress(scene.checklist, scene.tracker.states, scene.uncertain)
     return {
         "task": scene.id(task),
@@ -155,9 +151,7 @@ def state_word(scene: Scene, task: PlanTask) -> str:
     return "ambiguous" if task.position in scene.uncertain else LETTERS[scene.state(task)]
 
 
-def line(
-    scene: Scene, task: PlanTask, where: tracker.Progress, already: bool, overtaken: tuple[int, ...]
-) -> str:
+def line(scene: Scene, task: PlanTask, where: tracker.Progress, already: bool, overtaken: tuple[int, ...]) -> str:
     """The one short line that a model gets for a tick, e.g. `3/5 · next P-3.4 Check rollback`."""
     parts = [f"{where.done}/{where.total}"]
     if already:

@@ -168,7 +168,11 @@ def moved(
         status=status_for(tracker.status, states),
         updated_at=ctx.now,
     )
-    data: dict[str, object] = {"plan": tracker.plan_id, "position": tick.position, "state": LETTERS[ACTIONS[tick.action]]}
+    data: dict[str, object] = {
+        "plan": tracker.plan_id,
+        "position": tick.position,
+        "state": LETTERS[ACTIONS[tick.action]],
+    }
     puts = (Put(None, tick), *(Put(None, item) for item in evidence), Put(tracker, after))
     return after, Event(f"task.{tick.action}", aggregate(tracker.plan_id), tracker.session_id, data, puts)
 

@@ -72,9 +72,7 @@ def file_proposal(
         resolved_at=None,
     )
     data: dict[str, object] = {"plan": plan.id, "number": plan.ref, "title": plan.title, "sha256": sha256}
-    return plan, Event(
-        "plan.submitted", aggregate(plan.id), session.id, data, (Put(None, plan), Put(None, text))
-    )
+    return plan, Event("plan.submitted", aggregate(plan.id), session.id, data, (Put(None, plan), Put(None, text)))
 
 
 def settle(plan: Plan, action: str, ctx: Context, **fields: object) -> Plan:
@@ -221,9 +219,7 @@ def _repeated(plan: Plan, status: str, same: bool) -> Change:
     if plan.status == status and same:
         return Change(answer(plan))
     if plan.status == "interrupted":
-        raise Refusal(
-            "invalid_action", f"{plan.ref} was interrupted; reoffer it to decide again.", plan=plan.id
-        )
+        raise Refusal("invalid_action", f"{plan.ref} was interrupted; reoffer it to decide again.", plan=plan.id)
     raise Refusal(
         "conflict",
         f"{plan.ref} is already {plan.status}; a verdict is final.",

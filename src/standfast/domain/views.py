@@ -138,10 +138,14 @@ def resume(standing: Standing, limit: int = RESUME_LIMIT) -> str:
     if standing.scene is not None:
         head += _approved(standing, standing.scene)
         body = _open_lines(standing.scene)
-    tail = [f"{plan.ref} {quoted(plan.title)}: approved later, not on this branch; do not tick it."
-            for plan in standing.off_branch]
-    tail += [f"Not active: {plan.ref} {quoted(plan.title)} was {plan.status}; do not execute it."
-             for plan in standing.inactive[:INACTIVE_SHOWN]]
+    tail = [
+        f"{plan.ref} {quoted(plan.title)}: approved later, not on this branch; do not tick it."
+        for plan in standing.off_branch
+    ]
+    tail += [
+        f"Not active: {plan.ref} {quoted(plan.title)} was {plan.status}; do not execute it."
+        for plan in standing.inactive[:INACTIVE_SHOWN]
+    ]
     tail.append(f"Next action: {next_action(standing)}")
     room = limit - sum(len(line) + 1 for line in (*head, *tail)) - 40
     return "\n".join([*head, *_bounded(body, max(room, 0)), *tail])[:limit]
@@ -153,7 +157,8 @@ def _approved(standing: Standing, scene: Scene) -> list[str]:
     lines = [
         f"Approved: {plan.ref} {quoted(plan.title)}, permission mode {plan.permission_mode}.",
         f"File: {escape_title(plan.path, 1_000)} sha256 {plan.sha256}",
-        f"Done: {where.done} of {where.total}." + (f" Execution {standing.execution.status}." if standing.execution else ""),
+        f"Done: {where.done} of {where.total}."
+        + (f" Execution {standing.execution.status}." if standing.execution else ""),
     ]
     if where.done < where.total:
         lines.append("Open, in order:" if not scene.checklist.strict_order else "Open, strictly in this order:")
@@ -172,8 +177,7 @@ def _open_line(scene: Scene, task: PlanTask) -> str:
         notes.append("was begun")
     elif scene.state(task) == AWAITING:
         notes.append(state_word(scene, task).replace("_", " "))
-    waits = [scene.id(scene.checklist.tasks[p - 1]) for p in task.after
-             if scene.tracker.states[p - 1] != DONE]
+    waits = [scene.id(scene.checklist.tasks[p - 1]) for p in task.after if scene.tracker.states[p - 1] != DONE]
     if waits:
         notes.append(f"after {', '.join(waits)}")
     if task.gate == "human" and scene.state(task) != AWAITING:

@@ -64,15 +64,11 @@ def path_parts(path: str) -> tuple[str, ...]:
     pure = PurePosixPath(path)
     parts = pure.parts
     if pure.is_absolute() or not parts or ".." in parts or "\0" in path:
-        raise UnsafePathError(
-            f"{path!r} is not a path below the workspace; name one without `..` or a leading `/`."
-        )
+        raise UnsafePathError(f"{path!r} is not a path below the workspace; name one without `..` or a leading `/`.")
     try:
         too_long = any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in parts)
     except UnicodeEncodeError as error:
         raise UnsafePathError(f"{path!r} holds what no file name can hold.") from error
     if too_long or len(parts) > MAX_STEPS:
-        raise UnsafePathError(
-            f"The path has more than {MAX_STEPS} steps or a step over {MAX_NAME_BYTES} bytes."
-        )
+        raise UnsafePathError(f"The path has more than {MAX_STEPS} steps or a step over {MAX_NAME_BYTES} bytes.")
     return parts

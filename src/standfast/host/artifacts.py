@@ -95,9 +95,7 @@ class Artifacts:
             size=len(wanted.data),
         )
 
-    def _publish(
-        self, folder: Folder, attempt: Attempt, workspace: Path, parts: tuple[str, ...]
-    ) -> Published:
+    def _publish(self, folder: Folder, attempt: Attempt, workspace: Path, parts: tuple[str, ...]) -> Published:
         try:
             published = attempt.run()
             self._confirm(workspace, parts, published)

@@ -13,7 +13,8 @@ from typing import Final
 
 import msgspec
 
-from standfast.domain import session as domain, tracker as tracking
+from standfast.domain import session as domain
+from standfast.domain import tracker as tracking
 from standfast.domain.change import Change, Event, Put
 from standfast.domain.errors import Refusal
 from standfast.domain.plan import TRACKER, Tracker
@@ -36,11 +37,11 @@ class EntryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parent: str | None = None
 
 
-class SelectBranch(Input):
+class SelectBranch(Input, frozen=True):
     """New entries and the selected leaf. `idle` says that nothing runs: an open turn is then lost."""
 
     leaf: str
-    entries: list[EntryReport] = []
+    entries: tuple[EntryReport, ...] = ()
     idle: bool = False
     session: str | None = None
 
@@ -133,7 +134,7 @@ def _ticks(work: Work, track: Tracker) -> list[Tick]:
     return work.tx.find(Tick, "ticks_of_tracker", session=track.session_id, plan=track.plan_id)
 
 
-class Fork(Input):
+class Fork(Input, frozen=True):
     """A new session of the same client from a point of this one; `entry` is the fork point, the leaf if absent."""
 
     client_session_id: str
@@ -202,8 +203,15 @@ def copied(work: Work, track: Tracker, ticks: Sequence[Tick], session_id: str, k
     states, begun = tracking.fold(checklist, renamed)
     status = tracking.status_for("active", states) if states else track.status
     after = msgspec.structs.replace(
-        track, session_id=session_id, status=status, states=states, begun=begun, ticks=len(renamed),
-        on_branch=True, created_at=work.ctx.now, updated_at=work.ctx.now,
+        track,
+        session_id=session_id,
+        status=status,
+        states=states,
+        begun=begun,
+        ticks=len(renamed),
+        on_branch=True,
+        created_at=work.ctx.now,
+        updated_at=work.ctx.now,
     )
     data: dict[str, object] = {"plan": track.plan_id, "from": track.session_id}
     return Event(kind, f"plan:{track.plan_id}", session_id, data, (Put(None, after), *puts))

@@ -20,7 +20,7 @@ from standfast.host.work import Work
 PAGE: Final = 8_000
 
 
-class PlanStatus(Input):
+class PlanStatus(Input, frozen=True):
     """The verdict on a plan, the session's newest when none is named. `wait_seconds` is for programs."""
 
     plan: str | None = None
@@ -112,7 +112,7 @@ def view(work: Work, plan: Plan) -> dict[str, object]:
     }
 
 
-class NamePlan(Input):
+class NamePlan(Input, frozen=True):
     """A plan by its id or number."""
 
     plan: str
@@ -144,11 +144,10 @@ def get(work: Work, command: NamePlan) -> Change:
             ],
             "warnings": [item.message for item in text.checklist.warnings],
             "hidden": [
-                {"kind": item.kind, "line": item.line, "text": item.text} for item in find_hidden(markdown, text.checklist)
+                {"kind": item.kind, "line": item.line, "text": item.text}
+                for item in find_hidden(markdown, text.checklist)
             ],
-            "carry": [
-                {"position": item.position, "preselected": item.preselected} for item in carries
-            ],
+            "carry": [{"position": item.position, "preselected": item.preselected} for item in carries],
             "now": work.ctx.now,
         }
     )
@@ -162,7 +161,7 @@ def older_plans(work: Work, session: Session, plan: Plan) -> tuple[tuple[Tracker
     return ((open_track, work.text(open_track.plan_id)),)
 
 
-class ListPlans(Input):
+class ListPlans(Input, frozen=True):
     """The newest plans, of one session or of all, with one status or any; `limit` 1 to 500."""
 
     session: str | None = None
@@ -185,7 +184,7 @@ def list_all(work: Work, command: ListPlans) -> Change:
     return Change({"plans": [item for item in views_ if command.status in (None, item["status"])]})
 
 
-class ReadPlan(Input):
+class ReadPlan(Input, frozen=True):
     """A page of a plan's exact text: characters from `offset`, at most 8,000."""
 
     plan: str | None = None
@@ -219,7 +218,7 @@ def read_text(result: Mapping[str, Any]) -> str:
     return f"{result['text']}\n[more: plan_read offset={result['next']}]"
 
 
-class ShowContext(Input):
+class ShowContext(Input, frozen=True):
     """The session that a view is of."""
 
     session: str | None = None
@@ -231,7 +230,7 @@ def marker(work: Work, command: ShowContext) -> Change:
     return Change({"marker": text}, events)
 
 
-class Resume(Input):
+class Resume(Input, frozen=True):
     """The resume view, at most `limit` characters (400 to 20,000)."""
 
     limit: int = views.RESUME_LIMIT
@@ -244,5 +243,3 @@ def resume(work: Work, command: Resume) -> Change:
         raise Refusal("limit", "limit is 400 to 20,000 characters.", field="limit", limit=20_000)
     standing = standing_of(work, work.session(command.session))
     return Change({"text": views.resume(standing, command.limit)})
-
-

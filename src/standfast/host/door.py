@@ -23,8 +23,8 @@ import msgspec
 
 from standfast.domain.change import Actor, Change, Context
 from standfast.domain.errors import Refusal
-from standfast.host.catalogue import CATALOGUE
 from standfast.host.artifacts import Artifacts
+from standfast.host.catalogue import CATALOGUE
 from standfast.host.gates import GateFiles
 from standfast.host.hub import Hub
 from standfast.host.operation import Answer, Operation, Prepared
@@ -72,9 +72,7 @@ class Host:
         self._new_id: Final = new_id
         self._pool: Final = ThreadPoolExecutor(workers, thread_name_prefix="standfast-work")
 
-    def call(
-        self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None
-    ) -> Answer:
+    def call(self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None) -> Answer:
         """Runs one operation and waits for its answer. Raises `Refusal`, or `StorageFailed` when the store broke."""
         return self.submit(operation, payload, actor, key).result()
 
@@ -149,11 +147,17 @@ class Host:
         return msgspec.structs.replace(outcome, result=entry.reveal(self, outcome.result))
 
     def _transact(
-        self, tx: Tx, entry: Operation, command: Any, work: Work, key: str | None, published: list[tuple[int, Change]]
+        self,
+        tx: Tx,
+        entry: Operation,
+        command: Any,
+        work: Work,
+        key: str | None,
+        published: list[tuple[int, Change]],
     ) -> Answer | Refusal:
         ctx = work.ctx
-        for due in sweep(tx, ctx):
-            published.append((tx.append(due.events, self.stamp(ctx, "clock")), due))
+        clock = self.stamp(ctx, "clock")
+        published.extend((tx.append(due.events, clock), due) for due in sweep(tx, ctx))
         try:
             if key is not None:
                 stored = self._replay(tx, entry, command, ctx.actor, key)
@@ -168,9 +172,7 @@ class Host:
             return Answer(change.result)
         return self._receipt(tx, entry, command, ctx, key, change)
 
-    def _receipt(
-        self, tx: Tx, entry: Operation, command: Any, ctx: Context, key: str, change: Change
-    ) -> Answer:
+    def _receipt(self, tx: Tx, entry: Operation, command: Any, ctx: Context, key: str, change: Change) -> Answer:
         receipt = Receipt(
             actor=ctx.actor.key,
             operation=entry.name,

@@ -29,9 +29,7 @@ def raise_fence(host: Host) -> dict[str, object]:
     """Runs the fence, repairs files, and gives what it found: counts of plans, executions, messages, files."""
     result = dict(host.write_change(_interrupt, FENCE))
     result["files"] = _repair(host)
-    host.gates.rewrite(
-        host.look(lambda work: work.tx.find(Session, "sessions_in_plan_mode"), FENCE)
-    )
+    host.gates.rewrite(host.look(lambda work: work.tx.find(Session, "sessions_in_plan_mode"), FENCE))
     return result
 
 
@@ -39,9 +37,7 @@ def _interrupt(work: Work) -> Change:
     boot = work.ctx.boot
     plans = work.tx.find(Plan, "plans_pending_of_other_boots", boot=boot)
     live = work.tx.find(Execution, "executions_live_of_other_boots", boot=boot)
-    owed = [
-        item for item in work.tx.find(Message, "messages_of_other_boots", boot=boot) if item.kind == "start"
-    ]
+    owed = [item for item in work.tx.find(Message, "messages_of_other_boots", boot=boot) if item.kind == "start"]
     events: list[Event] = []
     for plan in plans:
         due = verdict.expire(plan, work.ctx)
@@ -63,7 +59,8 @@ def _repair_one(host: Host, intent: Intent) -> None:
     kept = intent.status == "kept"
     try:
         host.artifacts.recover(
-            artifacts.Left(Path(intent.checkout), intent.directory, intent.temp_name, intent.sha256, intent.size), kept=kept
+            artifacts.Left(Path(intent.checkout), intent.directory, intent.temp_name, intent.sha256, intent.size),
+            kept=kept,
         )
     except artifacts.ArtifactError:
         return  # the workspace is not there now; the intent stays open and is judged at the next start

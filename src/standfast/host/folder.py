@@ -211,9 +211,7 @@ def _kind(head: bytes, tail: bytes, sha256: str, size: int) -> Kind:
 
 
 @contextlib.contextmanager
-def open_folder(
-    files: Files, workspace: Path, parts: tuple[str, ...], *, create: bool = False
-) -> Iterator[Folder]:
+def open_folder(files: Files, workspace: Path, parts: tuple[str, ...], *, create: bool = False) -> Iterator[Folder]:
     """Walks to a directory, each step without following a link; makes missing ones if `create`.
 
     Raises `OSError`: `ENOENT` for a missing step, `ENOTDIR` or `ELOOP` for a link or a file. What a walk that

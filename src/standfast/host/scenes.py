@@ -68,9 +68,7 @@ def standing_of(work: Work, session: Session) -> views.Standing:
     newest = work.tx.find(Plan, "plans_of_session", session=session.id, most=8)
     now = work.ctx.now
     pending = next((plan for plan in newest if shown_status(plan, now) == "pending"), None)
-    ended = tuple(
-        plan for plan in newest if shown_status(plan, now) in ("rejected", "expired", "interrupted")
-    )
+    ended = tuple(plan for plan in newest if shown_status(plan, now) in ("rejected", "expired", "interrupted"))
     execution = None
     if scene is not None:
         execution = work.tx.first(Execution, "execution_latest", plan=scene.plan.id)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from standfast.domain import execution, gate, session as domain, verdict
+from standfast.domain import execution, gate, verdict
+from standfast.domain import session as domain
 from standfast.domain.change import Actor, Change, Event, Put
 from standfast.domain.errors import Refusal
 from standfast.domain.plan import Execution, Plan
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 MAX_NAME = 200
 
 
-class StartSession(Input):
+class StartSession(Input, frozen=True):
     """A client's conversation begins or is taken up again.
 
     `workspace` is a directory, absent for a session without one. `source` is what the client calls it:
@@ -145,7 +146,7 @@ def view(session: Session) -> dict[str, object]:
     }
 
 
-class NameSession(Input):
+class NameSession(Input, frozen=True):
     """A session by its id; a session's own connection may leave it out."""
 
     session: str | None = None
@@ -160,7 +161,7 @@ def get(work: Work, command: NameSession) -> Change:
     return Change(view(session) | extra)
 
 
-class ListSessions(Input):
+class ListSessions(Input, frozen=True):
     """The newest sessions, by last change; `limit` 1 to 500."""
 
     limit: int = 50
@@ -174,7 +175,7 @@ def list_all(work: Work, command: ListSessions) -> Change:
     return Change({"sessions": [view(session) for session in found]})
 
 
-class Configure(Input):
+class Configure(Input, frozen=True):
     """New values for a session; what is left out stays."""
 
     session: str | None = None
@@ -188,11 +189,7 @@ class Configure(Input):
 def configure(work: Work, command: Configure) -> Change:
     """Changes a session's configuration while nothing runs in it."""
     session = work.open_session(command.session)
-    fields = {
-        name: value
-        for name in domain.CONFIGURABLE
-        if (value := getattr(command, name)) is not None
-    }
+    fields = {name: value for name in domain.CONFIGURABLE if (value := getattr(command, name)) is not None}
     for name, words in (("mode", MODES), ("permission_mode", PERMISSION_MODES), ("kind", KINDS)):
         if name in fields:
             _one_of(name, fields[name], words)
@@ -234,7 +231,7 @@ def compacted(work: Work, command: NameSession) -> Change:
     return Change({"session": session.id, "compactions": after.compactions}, events)
 
 
-class Gate(Input):
+class Gate(Input, frozen=True):
     """May this tool run now? `capability` is one of the gate's; `outside` says that a path leaves the workspace."""
 
     capability: str

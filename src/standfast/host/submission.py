@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from standfast.domain import plan as plans, session as sessions, verdict
+from standfast.domain import plan as plans
+from standfast.domain import session as sessions
+from standfast.domain import verdict
 from standfast.domain.change import Actor, Change, Event, Put
 from standfast.domain.checklist import Checklist, parse_checklist
 from standfast.domain.errors import Refusal
@@ -34,7 +36,7 @@ HOST: Final = Actor(role="host", name="submission")
 MAX_CALL: Final = 200
 
 
-class EnterPlan(Input):
+class EnterPlan(Input, frozen=True):
     """The agent goes into plan mode."""
 
     session: str | None = None
@@ -65,7 +67,7 @@ def _may_plan(work: Work, session: Session) -> None:
         )
 
 
-class SubmitPlan(Input):
+class SubmitPlan(Input, frozen=True):
     """A proposal: exactly `title`, `question` and `markdown`, or `path` to a file in the workspace instead.
 
     `tool_call_id` and `batch` (tool calls in the same batch) come from the transport, never from the model.
@@ -83,7 +85,9 @@ class SubmitPlan(Input):
 class Filed:
     """A proposal whose file is written and announced, waiting for its transaction."""
 
-    def __init__(self, host: Host, session: Session, proposal: Proposal, directory: str, headings: tuple[str, ...]) -> None:
+    def __init__(
+        self, host: Host, session: Session, proposal: Proposal, directory: str, headings: tuple[str, ...]
+    ) -> None:
         self._host: Final = host
         self.proposal: Final = proposal
         self.sha256: Final = hashlib.sha256(proposal.markdown).hexdigest()
@@ -126,7 +130,9 @@ class Filed:
             return self._host.artifacts.write(
                 Path(session.checkout or ""),
                 directory,
-                artifacts.Wanted(self.proposal.title, self.intent.created_at, self.proposal.markdown, self.intent.temp_name),
+                artifacts.Wanted(
+                    self.proposal.title, self.intent.created_at, self.proposal.markdown, self.intent.temp_name
+                ),
             )
         except artifacts.ArtifactError as error:
             self._close("drop")
@@ -201,14 +207,10 @@ def _submitting_turn(work: Work, session: Session) -> Turn | None:
     return active
 
 
-def _repeated(
-    work: Work, session: Session, turn: Turn | None, command: SubmitPlan, sha256: str
-) -> Plan | None:
+def _repeated(work: Work, session: Session, turn: Turn | None, command: SubmitPlan, sha256: str) -> Plan | None:
     wanted = (command.title, command.question, sha256)
     if command.tool_call_id is not None and turn is not None:
-        known = work.tx.first(
-            Plan, "plan_by_call", session=session.id, turn=turn.id, call=command.tool_call_id
-        )
+        known = work.tx.first(Plan, "plan_by_call", session=session.id, turn=turn.id, call=command.tool_call_id)
         if known is not None:
             if (known.title, known.question, known.sha256) != wanted:
                 raise Refusal(

@@ -26,7 +26,7 @@ MAX_NOTE: Final = 2_000
 PAGE_LIMIT: Final = 200
 
 
-class TaskName(Input):
+class TaskName(Input, frozen=True):
     """One task: exactly one of `id` (like P-3.4) and `title` (its exact text)."""
 
     id: str | None = None
@@ -34,22 +34,22 @@ class TaskName(Input):
     session: str | None = None
 
 
-class TickTask(TaskName):
+class TickTask(TaskName, frozen=True):
     """A claim that a task is done, or with `undo` that it is not; `reason` says why it is undone."""
 
     note: str | None = None
-    evidence: list[Item] = []
+    evidence: tuple[Item, ...] = ()
     undo: bool = False
     reason: str | None = None
 
 
-class UntickTask(TaskName):
+class UntickTask(TaskName, frozen=True):
     """A tick taken back; an agent says why."""
 
     reason: str | None = None
 
 
-class PlanTaskName(Input):
+class PlanTaskName(Input, frozen=True):
     """A task by its id alone, for a person; a number that several projects have needs the plan's id."""
 
     id: str
@@ -58,7 +58,7 @@ class PlanTaskName(Input):
     note: str | None = None
 
 
-class ResolveTask(PlanTaskName):
+class ResolveTask(PlanTaskName, frozen=True):
     """A person's word on an uncertain task: `done` or `open`."""
 
     outcome: str = ""
@@ -84,7 +84,7 @@ def tick(work: Work, command: TickTask) -> Change:
     _note(command.note)
     _note(command.reason)
     scene, task, events = _located(work, command)
-    claim = Claim(note=command.note, reason=command.reason, evidence=tuple(command.evidence))
+    claim = Claim(note=command.note, reason=command.reason, evidence=command.evidence)
     decide = ticking.untick if command.undo else ticking.tick
     return opened_by(events, decide(scene, task, claim, work.ctx))
 
@@ -104,13 +104,13 @@ def confirm(work: Work, command: PlanTaskName) -> Change:
 def resolve(work: Work, command: ResolveTask) -> Change:
     """A person's word on a task whose outcome nobody knows."""
     return _by_person(
-        work, command, lambda scene, task, claim: ticking.resolve(scene, task, command.outcome, claim, work.ctx)
+        work,
+        command,
+        lambda scene, task, claim: ticking.resolve(scene, task, command.outcome, claim, work.ctx),
     )
 
 
-def _by_person(
-    work: Work, command: PlanTaskName, decide: Callable[[Scene, PlanTask, Claim], Change]
-) -> Change:
+def _by_person(work: Work, command: PlanTaskName, decide: Callable[[Scene, PlanTask, Claim], Change]) -> Change:
     _note(command.note)
     ref = parse_ref(command.id)
     if ref is None or ref[1] is None:
@@ -138,7 +138,7 @@ def _tracker(work: Work, plan: Plan, session: str | None) -> Tracker:
     raise Refusal("session_required", f"{plan.ref} is tracked in several sessions: {names}; name one.")
 
 
-class ListTasks(Input):
+class ListTasks(Input, frozen=True):
     """The tracked plan's tasks, or those of `plan`; a page from `after` (a position), at most 200."""
 
     plan: str | None = None
@@ -207,7 +207,7 @@ def tasks_text(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-class ListTicks(Input):
+class ListTicks(Input, frozen=True):
     """The recorded ticks of a plan's tracker, oldest first, with their evidence."""
 
     plan: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from standfast.domain import execution, message, session as sessions, tracker, views
+from standfast.domain import execution, message, tracker, views
+from standfast.domain import session as sessions
 from standfast.domain.change import Change, Event
 from standfast.domain.errors import Refusal
 from standfast.domain.message import Message
@@ -13,7 +14,7 @@ from standfast.host.scenes import standing_of
 from standfast.host.work import Work
 
 
-class StartTurn(Input):
+class StartTurn(Input, frozen=True):
     """A turn begins. `turn` is the client's prompt or turn id; `source` is `prompt` or `message`."""
 
     turn: str
@@ -53,9 +54,7 @@ def start_turn(work: Work, command: StartTurn) -> Change:
     return Change(result, (*events, *claim_events, *owed_events, *marker_events))
 
 
-def hand_out(
-    work: Work, session: Session, turn: Turn | None, point: str
-) -> tuple[str | None, tuple[Event, ...]]:
+def hand_out(work: Work, session: Session, turn: Turn | None, point: str) -> tuple[str | None, tuple[Event, ...]]:
     """The instruction of a queued execution, claimed at this point; None when none is queued."""
     live = work.tx.first(Execution, "execution_live", session=session.id)
     if live is None or live.status != "queued":
@@ -84,13 +83,11 @@ def due_marker(work: Work, session: Session) -> tuple[str | None, tuple[Event, .
         return None, ()
     if text == session.marker_shown and not session.marker_due:
         return text, ()
-    _, event = sessions.changed(
-        session, work.ctx, "session.marker", {}, marker_shown=text, marker_due=False
-    )
+    _, event = sessions.changed(session, work.ctx, "session.marker", {}, marker_shown=text, marker_due=False)
     return text, (event,)
 
 
-class EndTurn(Input):
+class EndTurn(Input, frozen=True):
     """A turn ended. `turn` is its id or the client's id; without it the active turn is meant."""
 
     stop_reason: str
@@ -166,7 +163,7 @@ def opened_by(opening: tuple[Event, ...], change: Change) -> Change:
     return Change(change.result, (*opening, *change.events)) if change.events else change
 
 
-class CloseConnection(Input):
+class CloseConnection(Input, frozen=True):
     """The connection that speaks for a session ends."""
 
     session: str | None = None
@@ -183,7 +180,7 @@ def close_connection(work: Work, command: CloseConnection) -> Change:
     return Change({"closed": True, "stop_reason": reason}, close_active(work, session, reason))
 
 
-class Claim(Input):
+class Claim(Input, frozen=True):
     """A coordinator's stop hook or dispatcher asks for the instruction of a queued execution."""
 
     point: str = "stop_hook"

@@ -28,11 +28,11 @@ RECEIPT_RETENTION_DAYS: Final = 30
 EVENTS_PAGE: Final = 500
 
 
-class Nothing(Input):
+class Nothing(Input, frozen=True):
     """An operation without input."""
 
 
-class ShowSettings(Input):
+class ShowSettings(Input, frozen=True):
     """The settings of a project, or of the whole home."""
 
     project: str | None = None
@@ -44,7 +44,7 @@ def show_settings(work: Work, command: ShowSettings) -> Change:
     return Change({"project": command.project, "settings": {key: held[key] for key in rules.RULES}})
 
 
-class ChangeSetting(Input):
+class ChangeSetting(Input, frozen=True):
     """A new value for one key; `project` limits it to one project."""
 
     key: str
@@ -65,7 +65,7 @@ def change_setting(work: Work, command: ChangeSetting) -> Change:
     return Change(answer, (Event("setting.changed", f"settings:{scope}", None, data, (Put(before, after),)),))
 
 
-class ListEvents(Input):
+class ListEvents(Input, frozen=True):
     """Events after `after`, of one session or of all, at most 500."""
 
     after: int = 0
@@ -122,7 +122,7 @@ def show_policy(work: Work, command: Nothing) -> Change:
     return Change({"policy": {name: sorted(roles) for name, roles in sorted(POLICY.items())}})
 
 
-class Prune(Input):
+class Prune(Input, frozen=True):
     """Retention of receipts: those older than 30 days go, receipts of verdicts stay."""
 
 
@@ -132,7 +132,7 @@ def prune(work: Work, command: Prune) -> Change:
     return Change({"receipts": work.tx.execute("receipts_prune", before=before)})
 
 
-class Backup(Input):
+class Backup(Input, frozen=True):
     """A consistent copy of the database in a new file, by absolute path."""
 
     path: str
@@ -169,7 +169,7 @@ def backup(work: Work, command: Backup) -> Change:
     return Change({"path": command.path, "size": work.prepared.size}, (event,))
 
 
-class NameCredential(Input):
+class NameCredential(Input, frozen=True):
     """The session that a coordinator's credential is for."""
 
     session: str
@@ -184,5 +184,3 @@ def credential(work: Work, command: NameCredential) -> Change:
 def reveal_credential(host: Host, result: Mapping[str, Any]) -> Mapping[str, Any]:
     """Adds the credential to the answer; it is computed, never stored."""
     return {**result, "token": coordinator_token(host.secret, result["session"])}
-
-

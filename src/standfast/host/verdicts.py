@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from standfast.domain import execution, message, plan as plans, session as sessions, tracker, verdict
+from standfast.domain import execution, message, tracker, verdict
+from standfast.domain import plan as plans
+from standfast.domain import session as sessions
 from standfast.domain.change import Actor, Change, Event, Put
 from standfast.domain.errors import Refusal
 from standfast.domain.evidence import POLICIES
@@ -42,7 +44,7 @@ class Found:
         """Nothing to undo."""
 
 
-class ApprovePlan(Input):
+class ApprovePlan(Input, frozen=True):
     """A person's yes: the permission mode, and the version and digest that they saw.
 
     `evidence` may tighten the evidence policy; `carry` names the positions to carry over as done, where
@@ -107,7 +109,7 @@ def _session(work: Work, plan: Plan) -> Session:
     return session
 
 
-class RejectPlan(Input):
+class RejectPlan(Input, frozen=True):
     """A person's no, with an optional remark for the model (at most 2,000 characters)."""
 
     plan: str
@@ -137,7 +139,7 @@ def abort(work: Work, command: NamePlan) -> Change:
     return verdict.interrupt(plan, "aborted", work.ctx)
 
 
-class PlanOfSession(Input):
+class PlanOfSession(Input, frozen=True):
     """A plan, and where it is tracked in several sessions, which one."""
 
     plan: str
@@ -161,7 +163,10 @@ def abandon(work: Work, command: PlanOfSession) -> Change:
         raise Refusal("invalid_action", f"{plan.ref} is {tracks[0].status}; there is nothing to abandon.")
     events: tuple[Event, ...] = ()
     for track in live:
-        events += (tracker.closed(track, "abandon", work.ctx), *_stopped(work, plan, track.session_id, "abandoned"))
+        events += (
+            tracker.closed(track, "abandon", work.ctx),
+            *_stopped(work, plan, track.session_id, "abandoned"),
+        )
         owed = work.tx.find(Message, "messages_pending", session=track.session_id)
         events += tuple(message.settled(item, "cancel", work.ctx) for item in owed if item.plan_id == plan.id)
     return Change({"plan": plan.id, "number": plan.ref, "tracker": "abandoned"}, events)
@@ -206,7 +211,9 @@ def _reofferable(work: Work, command: NamePlan) -> Plan:
     plan = work.plan(command.plan)
     expired = plan.status == "pending" and work.ctx.now >= plan.expires_at
     if plan.status not in ("expired", "interrupted") and not expired:
-        raise Refusal("invalid_action", f"{plan.ref} is {plan.status}; only an expired or interrupted one is reoffered.")
+        raise Refusal(
+            "invalid_action", f"{plan.ref} is {plan.status}; only an expired or interrupted one is reoffered."
+        )
     pending = work.tx.first(Plan, "plan_pending", session=plan.session_id)
     if pending is not None and pending.id != plan.id:
         raise Refusal("plan_already_pending", f"{pending.ref} waits for its verdict.", plan=pending.id)
@@ -226,7 +233,7 @@ def reoffer(work: Work, command: NamePlan) -> Change:
     return Change(verdict.answer(plan) | {"sha256": plan.sha256, "expires_at": plan.expires_at}, events)
 
 
-class AdoptPlan(Input):
+class AdoptPlan(Input, frozen=True):
     """A person's own plan, approved at once: `markdown`, or `path` of a file in the session's workspace."""
 
     session: str
@@ -290,7 +297,7 @@ def adopt(work: Work, command: AdoptPlan) -> Change:
     return Change(approved.result, (*events, *filed, *approved.events))
 
 
-class AttachPlan(Input):
+class AttachPlan(Input, frozen=True):
     """Moves a plan's tracker to another session of the same project.
 
     An agent proves its right with `first_prompt`, which holds the approved bytes exactly.
@@ -337,8 +344,13 @@ def _moved(work: Work, plan: Plan, source: Tracker, target: Session) -> tuple[Ev
     if other is not None:
         events += (tracker.closed(other, "supersede", work.ctx),)
     ticks = work.tx.find(Tick, "ticks_of_tracker", session=source.session_id, plan=plan.id)
-    event = copied(work, msgspec.structs.replace(source, entry=target.leaf_entry), 
-                   [msgspec.structs.replace(tick, entry=target.leaf_entry) for tick in ticks], target.id, "tracker.attached")
+    event = copied(
+        work,
+        msgspec.structs.replace(source, entry=target.leaf_entry),
+        [msgspec.structs.replace(tick, entry=target.leaf_entry) for tick in ticks],
+        target.id,
+        "tracker.attached",
+    )
     puts: list[Put] = [Put(source, None), *event.puts]
     live = work.tx.first(Execution, "execution_live", session=source.session_id)
     if live is not None and live.plan_id == plan.id and live.status == "queued":
@@ -346,5 +358,3 @@ def _moved(work: Work, plan: Plan, source: Tracker, target: Session) -> tuple[Ev
         events += () if busy is None else execution.interrupted(busy, "superseded", work.ctx)
         puts.append(Put(live, msgspec.structs.replace(live, session_id=target.id)))
     return (*events, msgspec.structs.replace(event, puts=tuple(puts)))
-
-

@@ -81,9 +81,7 @@ class Work:
             raise Refusal("invalid", f"{ref} names a task; a plan is named P-{number}.", field="plan")
         session = self.tx.get(Session, self.actor.session) if self.actor.session else None
         if session is not None and session.project_id is not None:
-            return self.tx.first(
-                Plan, "plan_by_number_in_project", project=session.project_id, number=number
-            )
+            return self.tx.first(Plan, "plan_by_number_in_project", project=session.project_id, number=number)
         found = self.tx.find(Plan, "plans_by_number", number=number)
         if len(found) > 1:
             candidates = [{"plan": plan.id, "title": plan.title, "checkout": plan.checkout} for plan in found]

@@ -36,7 +36,9 @@ def locate(workspace: str) -> Located:
             raise NotADirectoryError
     except (OSError, RuntimeError) as error:
         raise Refusal(
-            "workspace_missing", f"{workspace} is not a directory that the host can read.", workspace=workspace
+            "workspace_missing",
+            f"{workspace} is not a directory that the host can read.",
+            workspace=workspace,
         ) from error
     return Located(_project(checkout), str(checkout))
 

@@ -119,7 +119,5 @@ def _trimmed(scope: Scope) -> Scope:
 
 
 async def _plain(send: Send, status: int, body: bytes) -> None:
-    await send(
-        {"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]}
-    )
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
     await send({"type": "http.response.body", "body": body})

@@ -138,9 +138,7 @@ class _Handlers:
     def __init__(self, surface: ToolSurface) -> None:
         self._surface = surface
 
-    async def list_tools(
-        self, ctx: Asked, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Asked, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         request = _request(ctx)
         profile = profile_of(request.headers, request.url.query)
         return types.ListToolsResult(tools=[_listed(spec) for spec in self._surface.tools(profile)])
@@ -162,9 +160,7 @@ class _Handlers:
         found = self._surface.resources(request_context(ctx))
         return types.ListResourcesResult(
             resources=[
-                types.Resource(
-                    uri=spec.uri, name=spec.name, description=spec.description, mime_type=spec.mime_type
-                )
+                types.Resource(uri=spec.uri, name=spec.name, description=spec.description, mime_type=spec.mime_type)
                 for spec in found
                 if not spec.template
             ]
@@ -187,9 +183,7 @@ class _Handlers:
             ]
         )
 
-    async def read_resource(
-        self, ctx: Asked, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    async def read_resource(self, ctx: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
             found = await self._surface.read(str(params.uri), request_context(ctx))
         except UnknownResource:
@@ -201,18 +195,14 @@ class _Handlers:
         text = types.TextResourceContents(uri=found.uri, mime_type=found.mime_type, text=found.text)
         return types.ReadResourceResult(contents=[text])
 
-    async def list_prompts(
-        self, ctx: Asked, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
+    async def list_prompts(self, ctx: Asked, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
                     name=spec.name,
                     description=spec.description,
                     arguments=[
-                        types.PromptArgument(
-                            name=each.name, description=each.description, required=each.required
-                        )
+                        types.PromptArgument(name=each.name, description=each.description, required=each.required)
                         for each in spec.arguments
                     ],
                 )

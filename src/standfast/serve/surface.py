@@ -26,19 +26,19 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 
-class UnknownTool(LookupError):  # noqa: N818 - read as a fact, like the errors of the same kind below
+class UnknownTool(LookupError):
     """No tool of that name exists. `args[0]` is the name that was asked for."""
 
 
-class UnknownResource(LookupError):  # noqa: N818
+class UnknownResource(LookupError):
     """No resource has that URI, or it is not this caller's to read. `args[0]` is the URI."""
 
 
-class UnknownPrompt(LookupError):  # noqa: N818
+class UnknownPrompt(LookupError):
     """No prompt of that name exists. `args[0]` is the name that was asked for."""
 
 
-class BadPromptArguments(ValueError):  # noqa: N818
+class BadPromptArguments(ValueError):
     """The prompt exists, its arguments do not fit. `args[0]` says what to send instead."""
 
 

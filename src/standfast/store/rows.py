@@ -54,9 +54,7 @@ class Shape:
         self.columns: Final = row.__struct_fields__
         hints = get_type_hints(row)
         self._kinds: Final = tuple(_kind(hints[name]) for name in self.columns)
-        self._special: Final = tuple(
-            (index, kind) for index, kind in enumerate(self._kinds) if kind is not None
-        )
+        self._special: Final = tuple((index, kind) for index, kind in enumerate(self._kinds) if kind is not None)
         names = ", ".join(self.columns)
         where = " AND ".join(f"{name} = ?" for name in self.key)
         self.insert: Final = f"INSERT INTO {self.table} ({names}) VALUES ({', '.join('?' * len(self.columns))})"
@@ -97,7 +95,9 @@ def shape(row: type[Row]) -> Shape:
 
 def _kind(hint: Any) -> Any:
     """None for a plain column, else the type that is encoded."""
-    options = [option for option in get_args(hint) if option is not type(None)] if type(None) in get_args(hint) else [hint]
+    options = (
+        [option for option in get_args(hint) if option is not type(None)] if type(None) in get_args(hint) else [hint]
+    )
     wanted = options[0] if len(options) == 1 else hint
     return None if wanted in _PLAIN else wanted
 

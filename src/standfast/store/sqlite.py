@@ -35,8 +35,15 @@ T = TypeVar("T")
 Clock = Callable[[], int]
 BATCH_LIMIT: Final = 64
 QUEUE_LIMIT: Final = 10_000
-_FATAL: Final = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN,
-                           sqlite3.SQLITE_READONLY})
+_FATAL: Final = frozenset(
+    {
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_READONLY,
+    }
+)
 
 
 class SqliteTx(SqlTx):
@@ -85,9 +92,7 @@ def connect(path: Path, *, readonly: bool = False, hook: Callable[[str], None] |
 class SqliteStore:
     """An open database file. Made by `migrate.open_sqlite`, which has checked its schema."""
 
-    def __init__(
-        self, path: Path, clock: Clock, hook: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, path: Path, clock: Clock, hook: Callable[[str], None] | None = None) -> None:
         self._path = path
         self._clock = clock
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -189,24 +194,22 @@ class SqliteStore:
                     job.future.set_exception(Refusal("unavailable", "The host is going down."))
 
     def _process(self, batch: list[_Job]) -> None:
-        if self._failure is not None:
-            return self._answer(batch)
-        try:
-            whole = self._transaction(batch)
-        except sqlite3.Error as error:
-            return self._commit_failed(batch, error)
-        if whole:
-            return self._answer(batch)
+        """Runs a batch in one transaction; where SQLite ended that by itself, each work again alone."""
+        if self._failure is not None or self._committed(batch):
+            self._answer(batch)
+            return
         for job in batch:
-            if self._failure is not None:
-                self._answer([job])
-                continue
-            try:
-                self._transaction([job])
-            except sqlite3.Error as error:
-                self._commit_failed([job], error)
-            else:
-                self._answer([job])
+            if self._failure is None:
+                self._committed([job])
+            self._answer([job])
+
+    def _committed(self, batch: list[_Job]) -> bool:
+        """Whether the batch has its outcomes; False when each work must run again alone."""
+        try:
+            return self._transaction(batch)
+        except sqlite3.Error as error:
+            self._commit_failed(batch, error)
+            return True
 
     def _transaction(self, batch: list[_Job]) -> bool:
         """One transaction over the batch; False when SQLite ended it and several works must run alone."""
@@ -253,7 +256,6 @@ class SqliteStore:
             outcome = self._failure = self._failed(error)
         for job in batch:
             job.outcome = _Raised(outcome)
-        self._answer(batch)
 
     def _rolled_back(self) -> bool:
         try:

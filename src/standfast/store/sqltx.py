@@ -103,8 +103,19 @@ class SqlTx:
             digest = payload_digest(data, patch_text)
             hashed = link(previous, event.aggregate, n + 1, event.kind, stamp, digest)
             last = self._insert_event(
-                (event.aggregate, n + 1, event.session, event.kind, stamp.at, stamp.actor, stamp.boot,
-                 data, patch_text, digest, hashed)
+                (
+                    event.aggregate,
+                    n + 1,
+                    event.session,
+                    event.kind,
+                    stamp.at,
+                    stamp.actor,
+                    stamp.boot,
+                    data,
+                    patch_text,
+                    digest,
+                    hashed,
+                )
             )
             heads[event.aggregate] = (n + 1, hashed)
         return last
@@ -146,7 +157,8 @@ class SqlTx:
         values = self._named("receipt_of", ", ".join(_RECEIPT_COLUMNS), params).fetchone()
         if values is None:
             return None
-        return Receipt(*values[:6], bool(values[6]), values[7])
+        actor_key, name, key, receipt, digest, answer, kept, at = values
+        return Receipt(actor_key, name, key, receipt, digest, answer, bool(kept), at)
 
     def save_receipt(self, receipt: Receipt) -> None:
         """Stores an answer; the key is new in this transaction."""
