@@ -349,6 +349,12 @@ _OPERATIONS: Final = (
         prepare=upkeep.prepare_backup,
     ),
     Operation(
+        name="plans.expire",
+        summary="Expire the proposals that are due.",
+        input=upkeep.Nothing,
+        handler=upkeep.expire,
+    ),
+    Operation(
         name="receipts.prune",
         summary="Delete receipts past their retention.",
         input=upkeep.Prune,

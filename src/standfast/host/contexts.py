@@ -58,9 +58,9 @@ def _named_or_newest(work: Work, command: PlanStatus) -> Plan:
     return newest[0]
 
 
-def waits(result: Mapping[str, Any]) -> bool:
-    """Whether a caller of `status` may wait for it to change."""
-    return bool(result["status"] == "pending")
+def waits(work: Work, command: PlanStatus) -> bool:
+    """Whether a caller of `status` may go on waiting: the plan is still pending."""
+    return shown_status(_named_or_newest(work, command), work.ctx.now) == "pending"
 
 
 def status_text(result: Mapping[str, Any]) -> str:

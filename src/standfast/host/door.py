@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
@@ -26,8 +28,8 @@ from standfast.domain.errors import Refusal
 from standfast.host.artifacts import Artifacts
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.gates import GateFiles
-from standfast.host.hub import Hub
-from standfast.host.operation import Answer, Operation, Prepared
+from standfast.host.hub import Hub, Listener
+from standfast.host.operation import WAIT_LIMIT_SECONDS, Answer, Operation, Prepared
 from standfast.host.policy import authorise
 from standfast.host.sweep import sweep
 from standfast.host.texts import Texts
@@ -74,7 +76,23 @@ class Host:
 
     def call(self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None) -> Answer:
         """Runs one operation and waits for its answer. Raises `Refusal`, or `StorageFailed` when the store broke."""
+        seconds = payload.get("wait_seconds")
+        if isinstance(seconds, int) and seconds > 0:
+            self._patience(operation, payload, actor, min(seconds, WAIT_LIMIT_SECONDS))
         return self.submit(operation, payload, actor, key).result()
+
+    def _patience(self, operation: str, payload: Mapping[str, Any], actor: Actor, seconds: int) -> None:
+        """Returns when the operation would no longer ask to wait, at most after `seconds`."""
+        woken = threading.Event()
+        forget = self.listen(lambda last, sessions: woken.set())
+        deadline = time.monotonic() + seconds
+        try:
+            while self.still_waiting(operation, payload, actor):
+                if not woken.wait(max(0.0, deadline - time.monotonic())):
+                    return
+                woken.clear()
+        finally:
+            forget()
 
     def submit(
         self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None
@@ -211,6 +229,19 @@ class Host:
     def stamp(self, ctx: Context, actor: str) -> Stamp:
         """What the journal notes beside an event."""
         return Stamp(actor=actor, at=ctx.now, boot=self.boot)
+
+    def still_waiting(self, operation: str, payload: Mapping[str, Any], actor: Actor) -> bool:
+        """Whether a caller who sent `wait_seconds` should go on waiting. Raises `Refusal` as the call would."""
+        entry = CATALOGUE.get(operation)
+        if entry is None or entry.waiting is None:
+            return False
+        authorise(actor, operation)
+        command, waiting = read_input(entry, payload), entry.waiting
+        return self.look(lambda work: waiting(work, command), actor)
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Adds a listener of commits; the result removes it."""
+        return self.hub.listen(listener)
 
     def new_id(self, kind: str) -> str:
         """A fresh opaque id."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-Listener = Callable[[int, frozenset[str]], None]
+Listener = Callable[[int, frozenset[str]], object]
 
 
 class Hub:

@@ -50,8 +50,9 @@ class Prepared(Protocol):
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One operation. `effect` says whether it may write; `prepare` runs before the transaction.
 
-    `verdict` operations keep their receipts for ever. `waiting` says of a result that the caller may wait
-    for it to change (at most `WAIT_LIMIT_SECONDS`). `reveal` adds to an answer what must never be stored.
+    `verdict` operations keep their receipts for ever. `waiting` says on a snapshot whether a caller who
+    sent `wait_seconds` should go on waiting (at most `WAIT_LIMIT_SECONDS`).
+    `reveal` adds to an answer what must never be stored.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     effect: Literal["read", "write"] = "write"
     prepare: Callable[[Host, Any, Actor, str | None], Prepared] | None = None
     verdict: bool = False
-    waiting: Callable[[Mapping[str, Any]], bool] | None = None
+    waiting: Callable[[Work, Any], bool] | None = None
     reveal: Callable[[Host, Mapping[str, Any]], Mapping[str, Any]] | None = None
     tool: Tool | None = None
 

@@ -132,6 +132,11 @@ def prune(work: Work, command: Prune) -> Change:
     return Change({"receipts": work.tx.execute("receipts_prune", before=before)})
 
 
+def expire(work: Work, command: Nothing) -> Change:
+    """Nothing of its own: the sweep at the start of every write does it. Gives the next deadline (0: none)."""
+    return Change({"next": work.tx.number("plans_next_due")})
+
+
 class Backup(Input, frozen=True):
     """A consistent copy of the database in a new file, by absolute path."""
 

@@ -1,0 +1,176 @@
+"""The command line's words: one parser, handlers loaded when they are used.
+
+Exit codes: 0 ok, 1 refused (the code is printed), 2 usage, 3 host unreachable. `--json` prints the answer as
+it is. Errors are one line; `--debug` shows the trace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+from standfast.client.call import Connection, Refused
+from standfast.client.home import home_directory
+from standfast.client.start import HostUnavailable
+
+OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
+
+
+def run(words: list[str]) -> int:
+    """Parses and runs one command line."""
+    parser = build_parser()
+    arguments = parser.parse_args(words)
+    if getattr(arguments, "handler", None) is None:
+        parser.print_help()
+        return USAGE
+    module, _, name = arguments.handler.partition(":")
+    try:
+        handler = getattr(importlib.import_module(f"standfast.cli.{module}"), name)
+        return int(handler(arguments) or OK)
+    except Refused as refused:
+        print(f"refused ({refused.code}): {refused.message}", file=sys.stderr)
+        return REFUSED
+    except HostUnavailable as error:
+        print(str(error), file=sys.stderr)
+        return UNREACHABLE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if arguments.debug:
+            raise
+        print(f"standfast: {error} (more with --debug)", file=sys.stderr)
+        return REFUSED
+
+
+def connection(arguments: argparse.Namespace, *, start: bool = True) -> Connection:
+    """The connection that the command line asks for."""
+    return Connection(home_of(arguments), session=getattr(arguments, "session", None), start=start)
+
+
+def home_of(arguments: argparse.Namespace) -> str:
+    """The home directory: `--home`, else the environment, else the default."""
+    return os.path.abspath(arguments.home) if arguments.home else home_directory(os.environ)
+
+
+def emit(arguments: argparse.Namespace, answer: Any, text: str) -> int:
+    """Prints an answer as JSON with `--json`, else as text."""
+    print(json.dumps(answer, ensure_ascii=False, indent=2) if arguments.json else text)
+    return OK
+
+
+class Words:
+    """A small helper: every command takes the common options and names its handler."""
+
+    def __init__(self, parent: Any) -> None:
+        self._parent = parent
+
+    def add(self, name: str, handler: str, summary: str, *options: tuple[str, dict[str, Any]]) -> None:
+        """One command."""
+        parser = self._parent.add_parser(name, help=summary, description=summary)
+        common(parser)
+        for flag, settings in options:
+            parser.add_argument(flag, **settings)
+        parser.set_defaults(handler=handler)
+
+    def group(self, name: str, summary: str, handler: str) -> Words:
+        """A command with commands of its own; alone it runs `handler`."""
+        parser = self._parent.add_parser(name, help=summary, description=summary)
+        common(parser)
+        parser.set_defaults(handler=handler, limit=50)
+        return Words(parser.add_subparsers(metavar="COMMAND"))
+
+
+def common(parser: argparse.ArgumentParser) -> None:
+    """The options that every command takes."""
+    for flag, summary in (("--json", "print the answer as JSON"), ("--debug", "show the trace of a fault")):
+        parser.add_argument(flag, action="store_true", help=summary)
+    parser.add_argument("--home", help="the home directory (default: STANDFAST_HOME)")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands."""
+    parser = argparse.ArgumentParser(prog="standfast", description="Keeps what a coding agent must not lose.")
+    parser.add_argument("--version", "-V", action="store_true", help="print the version")
+    words = Words(parser.add_subparsers(metavar="COMMAND"))
+    _hosting(words)
+    _plans(words.group("plans", "Plans: list, show, decide", "plans:list_plans"))
+    sessions = words.group("sessions", "Sessions: list, show, close", "readings:list_sessions")
+    sessions.add("list", "readings:list_sessions", "The newest sessions", ("--limit", {"type": int, "default": 50}))
+    sessions.add("show", "readings:show_session", "One session", ("session", {}))
+    sessions.add("close", "readings:close_session", "Close a session", ("session", {}))
+    words.add("resume", "readings:resume", "The resume view of a session", ("session", {}))
+    follow = {"action": "store_true", "help": "go on as events come"}
+    words.add(
+        "events", "readings:events", "The journal", ("--follow", follow), ("--after", {"type": int, "default": 0})
+    )
+    audit = words.group("audit", "Check the journal against the tables", "readings:audit")
+    audit.add("verify", "readings:audit", "Check the journal against the tables")
+    words.add("backup", "readings:backup", "Copy the database to a new file", ("path", {}))
+    words.add("verify", "readings:verify_file", "Check a backup file", ("path", {}))
+    settings = words.group("settings", "Settings: show, set", "readings:show_settings")
+    settings.add("set", "readings:set_setting", "Change one", ("key", {}), ("value", {}), ("--project", {}))
+    words.add(
+        "call",
+        "readings:call",
+        "Call any operation",
+        ("operation", {}),
+        ("--input", {"default": "{}", "help": "the input as JSON"}),
+        ("--session", {"help": "the session to act on"}),
+        ("--role", {"default": "operator", "choices": ["operator", "observer", "agent", "worker"]}),
+        ("--key", {"help": "idempotency key"}),
+    )
+    plan = {"nargs": "?", "help": "a plan file (default: the built-in example)"}
+    words.add("demo", "demo:demo", "Play the main job on a temporary home", ("plan", plan))
+    return parser
+
+
+def _hosting(words: Words) -> None:
+    words.add(
+        "up",
+        "hosting:up",
+        "Start the host",
+        ("--foreground", {"action": "store_true"}),
+        ("--port", {"type": int}),
+        ("--database-url", {}),
+    )
+    words.add("down", "hosting:down", "Stop the host; it stays down until `up`")
+    words.add("status", "hosting:status", "Is a host running, and what waits")
+    words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
+    words.add("web", "hosting:web", "Print a one-time address of the web page")
+    words.add("mcp", "main:main", "The stdio MCP server: a pipe to the host (takes --home, --profile, --tools)")
+
+
+def _plans(words: Words) -> None:
+    plan = ("plan", {"help": "number (P-3) or id"})
+    task = ("task", {"help": "task id (P-3.4)"})
+    modes = {"choices": ["ask", "accept_edits", "auto", "client"]}
+    words.add("list", "plans:list_plans", "The newest plans", ("--limit", {"type": int, "default": 50}))
+    words.add("show", "plans:show", "A plan's card", plan)
+    words.add("open", "plans:show_text", "A plan's exact text", plan)
+    words.add("approve", "plans:approve", "Approve, after looking", plan, ("--mode", modes))
+    words.add("reject", "plans:reject", "Reject", plan, ("--note", {}))
+    words.add("abort", "plans:simple", "Take a pending plan off the table", plan)
+    words.add("reoffer", "plans:simple", "Offer an expired or interrupted plan again", plan)
+    words.add("abort-execution", "plans:simple", "Interrupt a live execution", plan)
+    words.add("abandon", "plans:simple", "End a tracker for good", plan)
+    words.add(
+        "adopt",
+        "plans:adopt",
+        "Approve a plan of your own",
+        ("file", {}),
+        ("--session", {"required": True}),
+        ("--mode", {**modes, "required": True}),
+        ("--title", {}),
+    )
+    words.add("attach", "plans:attach", "Move a tracker to a session", plan, ("--session", {"required": True}))
+    words.add("ticks", "plans:ticks", "A plan's recorded ticks", plan)
+    words.add("tasks", "plans:tasks", "A plan's tasks", plan)
+    words.add("confirm", "plans:confirm", "Confirm a task that waits for you", task, ("--note", {}))
+    words.add("resolve", "plans:resolve", "Say what became of it", task, ("outcome", {"choices": ["done", "open"]}))

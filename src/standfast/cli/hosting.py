@@ -1,0 +1,153 @@
+"""`up`, `down`, `status`, `doctor`, `web`: the host as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import standfast
+from standfast.cli.commands import OK, REFUSED, connection, emit, home_of
+from standfast.client.call import Connection, Refused
+from standfast.client.home import DOWN_MARKER
+from standfast.client.start import HostUnavailable, answers, ensure_host
+
+STOP_SECONDS = 10.0
+
+
+def up(arguments: Namespace) -> int:
+    """Starts the host, or reports the running one; a newer version takes over from an older host."""
+    home = home_of(arguments)
+    if arguments.foreground:
+        return _foreground(arguments, home)
+    if answers(home):
+        running = _facts(home)
+        if _version(running.get("version", "0")) >= _version(standfast.__version__):
+            return emit(arguments, running, f"Running: {_line(running)}")
+        _stop(home, running)
+    Path(home, DOWN_MARKER).unlink(missing_ok=True)
+    command = None
+    if arguments.port or arguments.database_url:
+        command = _command(arguments, home)
+    ensure_host(home, command)
+    facts = _facts(home)
+    return emit(arguments, facts, f"Up: {_line(facts)}")
+
+
+def _command(arguments: Namespace, home: str) -> list[str]:
+    words = [sys.executable, "-P", "-m", "standfast", "up", "--foreground", "--home", home]
+    words += ["--port", str(arguments.port)] if arguments.port else []
+    return words + (["--database-url", arguments.database_url] if arguments.database_url else [])
+
+
+def _foreground(arguments: Namespace, home: str) -> int:
+    from standfast.app.home import HomeRefused
+    from standfast.app.process import run
+    from standfast.config import read_config
+    from standfast.store.migrate import SchemaRefused
+
+    try:
+        return run(read_config(home=Path(home), port=arguments.port, database_url=arguments.database_url))
+    except (HomeRefused, SchemaRefused) as error:
+        print(f"standfast: {error}", file=sys.stderr)
+        return REFUSED
+
+
+def down(arguments: Namespace) -> int:
+    """Stops the host and keeps it down until `up`."""
+    home = home_of(arguments)
+    if os.path.isdir(home):
+        Path(home, DOWN_MARKER).touch(mode=0o600)
+    if not answers(home):
+        return emit(arguments, {"running": False}, "No host was running; it stays down until `standfast up`.")
+    facts = _facts(home)
+    _stop(home, facts)
+    return emit(arguments, facts, f"Down (was pid {facts['pid']}); it stays down until `standfast up`.")
+
+
+def _stop(home: str, facts: dict[str, Any]) -> None:
+    """Ends the host that answers on this home's socket, by the process id that it gave itself."""
+    pid = Connection(home, start=False).call("host.status")["pid"]
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while answers(home) or _alive(pid):
+        if time.monotonic() > deadline:
+            raise HostUnavailable(f"The host (pid {pid}) did not end in {STOP_SECONDS:.0f} s.")
+        time.sleep(0.02)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def status(arguments: Namespace) -> int:
+    """The running host and the plans that wait."""
+    home = home_of(arguments)
+    if not answers(home):
+        raise HostUnavailable(f"No host runs on {home}. It starts on demand, or with `standfast up`.")
+    facts = _facts(home)
+    pending = connection(arguments, start=False).call("plan.list", {"status": "pending"})["plans"]
+    waits = ", ".join(plan["number"] for plan in pending) or "nothing"
+    return emit(
+        arguments, {**facts, "pending": [p["number"] for p in pending]}, f"{_line(facts)}\nWaits for you: {waits}"
+    )
+
+
+def _facts(home: str) -> dict[str, Any]:
+    deadline = time.monotonic() + STOP_SECONDS
+    while True:
+        try:
+            facts: dict[str, Any] = json.loads(Path(home, "host.json").read_bytes())
+            return {**facts, "home": home}
+        except (OSError, ValueError) as error:
+            if time.monotonic() > deadline:
+                raise HostUnavailable(f"{home}/host.json cannot be read: {error}.") from error
+            time.sleep(0.02)
+
+
+def _line(facts: dict[str, Any]) -> str:
+    where = f"http://127.0.0.1:{facts['port']}"
+    return f"Standfast {facts['version']}, pid {facts['pid']}, {where}, home {facts['home']}"
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
+
+
+def doctor(arguments: Namespace) -> int:
+    """Checks this installation; with `--policy` prints the policy table."""
+    if arguments.policy:
+        policy = connection(arguments).call("host.policy")["policy"]
+        return emit(arguments, policy, "\n".join(f"{name:<24} {', '.join(roles)}" for name, roles in policy.items()))
+    home = Path(home_of(arguments))
+    checks = [
+        ("Python 3.11 or newer", sys.version_info >= (3, 11), sys.version.split()[0]),
+        ("home is private", not home.exists() or home.stat().st_mode & 0o077 == 0, str(home)),
+        ("host answers", answers(str(home)), "starts on demand"),
+    ]
+    if answers(str(home)):
+        agreed = connection(arguments, start=False).call("audit.verify")
+        checks.append(("journal and tables agree", agreed["ok"], f"{agreed['events']} events"))
+    lines = [f"{'ok  ' if good else 'look'}  {what} ({detail})" for what, good, detail in checks]
+    emit(arguments, [{"check": what, "ok": good, "detail": detail} for what, good, detail in checks], "\n".join(lines))
+    return OK
+
+
+def web(arguments: Namespace) -> int:
+    """Prints a one-time address of the web page."""
+    door = connection(arguments)
+    code, answer = door.request("POST", "/v1/web/ticket")
+    if code != 200:
+        raise Refused(answer.get("error", {}))
+    port = _facts(door.home)["port"]
+    address = f"http://127.0.0.1:{port}/#ticket={answer['ticket']}"
+    return emit(arguments, {"address": address}, f"{address}\n(opens once, within 5 minutes)")

@@ -1,0 +1,90 @@
+"""One blocking call of one operation over the host's unix socket: what the command line uses.
+
+Starts the host on demand. A `Session` header is a session's id for people and observers, a session's token
+for an agent. An answer that broke off is asked for again once with the same key, which makes that safe.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from standfast.client.home import SOCKET
+from standfast.client.http1 import Answer, BadAnswer, request_bytes
+from standfast.client.start import HostUnavailable, ensure_host
+
+TIMEOUT_SECONDS = 70.0
+
+
+class Refused(Exception):
+    """The host refused; `code`, `message`, `retryable` and `details` as it sent them."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(str(error.get("message", "")))
+        self.code = str(error.get("code", "internal"))
+        self.message = str(error.get("message", ""))
+        self.retryable = bool(error.get("retryable"))
+        self.details: Mapping[str, Any] = error.get("details") or {}
+
+
+class Connection:
+    """Calls under one role of one home. `start` says whether a host may be started."""
+
+    def __init__(self, home: str, role: str = "operator", *, session: str | None = None, start: bool = True) -> None:
+        self.home = home
+        self.role = role
+        self.session = session
+        self._start = start
+
+    def call(self, operation: str, payload: Mapping[str, Any] | None = None, key: str | None = None) -> dict[str, Any]:
+        """The operation's result. Raises `Refused` and `HostUnavailable`."""
+        key = key or f"cli-{os.urandom(12).hex()}"
+        body = json.dumps(payload or {}).encode()
+        headers = [("Content-Type", "application/json"), ("Idempotency-Key", key)]
+        status, answer = self.request("POST", f"/v1/op/{operation}", headers, body)
+        if status != 200:
+            raise Refused(answer.get("error", {"message": f"the host answered {status}"}))
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def request(
+        self, verb: str, path: str, headers: list[tuple[str, str]] | None = None, body: bytes = b""
+    ) -> tuple[int, dict[str, Any]]:
+        """One request and its JSON answer; tried twice when the connection broke."""
+        if self._start:
+            ensure_host(self.home)
+        for last in (False, True):
+            try:
+                return self._once(verb, path, headers or [], body)
+            except (OSError, BadAnswer) as error:
+                if last or not self._start:
+                    raise HostUnavailable(f"The host does not answer: {error}. Run `standfast up`.") from error
+                ensure_host(self.home)
+        raise AssertionError("unreachable")
+
+    def _once(self, verb: str, path: str, headers: list[tuple[str, str]], body: bytes) -> tuple[int, dict[str, Any]]:
+        sent = [("Authorization", f"Bearer {self._token()}"), *headers]
+        if self.session is not None:
+            sent.append(("Standfast-Session", self.session))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(TIMEOUT_SECONDS)
+            connection.connect(os.path.join(self.home, SOCKET))
+            connection.sendall(request_bytes(verb, path, sent, body))
+            answer, received = Answer(), bytearray()
+            while not answer.complete:
+                data = connection.recv(65536)
+                received += answer.feed(data)
+                if not data:
+                    answer.end()
+                    break
+        if not answer.complete:
+            raise BadAnswer("the answer broke off")
+        return answer.status, json.loads(received or b"{}")
+
+    def _token(self) -> str:
+        try:
+            with open(os.path.join(self.home, "tokens", self.role), encoding="ascii") as stream:
+                return stream.read().strip()
+        except OSError as error:
+            raise HostUnavailable(f"No token in {self.home}: {error.strerror}. Run `standfast up`.") from error
