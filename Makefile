@@ -6,6 +6,7 @@ PY = .venv/bin/python
 WORKERS = 2
 TESTS =
 SEED =
+PLAN =
 
 help: ## What there is
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -13,9 +14,9 @@ help: ## What there is
 setup: ## Make .venv for development from requirements-dev.lock
 	@tools/venv.sh dev
 
-run: ## Run the host in the foreground, from requirements.lock alone
+run: ## Play the main job on the real parts (PLAN=path.md for your own plan)
 	@tools/venv.sh run
-	@.venv/bin/standfast up --foreground
+	@.venv/bin/standfast demo $(PLAN)
 
 test: lint ## Style, types, layers and all tests; says last what was left out (TESTS=path picks)
 	@$(PY) -m pytest -n $(WORKERS) $(TESTS)

@@ -29,7 +29,7 @@ def up(arguments: Namespace) -> int:
         running = _facts(home)
         if _version(running.get("version", "0")) >= _version(standfast.__version__):
             return emit(arguments, running, f"Running: {_line(running)}")
-        _stop(home, running)
+        stop(home)
     Path(home, DOWN_MARKER).unlink(missing_ok=True)
     command = None
     if arguments.port or arguments.database_url:
@@ -66,11 +66,11 @@ def down(arguments: Namespace) -> int:
     if not answers(home):
         return emit(arguments, {"running": False}, "No host was running; it stays down until `standfast up`.")
     facts = _facts(home)
-    _stop(home, facts)
+    stop(home)
     return emit(arguments, facts, f"Down (was pid {facts['pid']}); it stays down until `standfast up`.")
 
 
-def _stop(home: str, facts: dict[str, Any]) -> None:
+def stop(home: str) -> None:
     """Ends the host that answers on this home's socket, by the process id that it gave itself."""
     pid = Connection(home, start=False).call("host.status")["pid"]
     os.kill(pid, signal.SIGTERM)
