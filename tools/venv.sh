@@ -1,8 +1,10 @@
 #!/bin/sh
 # Makes or refreshes .venv from a lock: `tools/venv.sh run` for the product, `tools/venv.sh dev` for its tests.
 #
-# Every package comes from the lock by its hash; the project itself is installed editable, without
-# dependencies and without build isolation, so that nothing outside the lock is fetched or run.
+# Every package comes from the lock by its hash. The lock is complete, so pip resolves nothing: its resolver
+# would look past a pin at a newer release of a package that is also wanted with an extra. The project itself
+# is installed editable, without dependencies and without build isolation, so that nothing outside the lock
+# is fetched or run.
 # A stamp holds the digest of what was installed; while it matches there is nothing to do.
 # PYTHON=path/to/python chooses the interpreter.
 set -eu
@@ -43,6 +45,6 @@ fi
 rm -f .venv/installed-run .venv/installed-dev
 echo "setup: installing $lock"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-.venv/bin/python -m pip install -qq --require-hashes --only-binary :all: --requirement "$lock"
+.venv/bin/python -m pip install -qq --no-deps --require-hashes --only-binary :all: --requirement "$lock"
 .venv/bin/python -m pip install -qq --no-deps --no-build-isolation --editable .
 printf '%s\n' "$wanted" >".venv/installed-$1"
