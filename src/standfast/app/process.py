@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
 
 import uvicorn
@@ -100,6 +101,18 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._announce = announce
         self._broken = broken
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the server gracefully; uvicorn's own way would raise them again afterwards."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Opens the sockets, then announces."""
