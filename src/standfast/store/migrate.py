@@ -18,11 +18,12 @@ import msgspec
 
 from standfast.store.queries import schema
 from standfast.store.sqlite import Clock, SqliteStore, backup_file, connect
+from standfast.store.tx import StoreRefused
 
 SQLITE_WORDS: Final[Mapping[str, str]] = {"SERIAL_KEY": "INTEGER PRIMARY KEY"}
 
 
-class SchemaRefused(Exception):
+class SchemaRefused(StoreRefused):
     """The database has a schema that this version does not open; nothing was written."""
 
 

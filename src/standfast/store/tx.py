@@ -97,6 +97,10 @@ class Tx(Protocol):
         """Runs a named statement of upkeep (retention) and gives the number of rows that it touched."""
 
 
+class StoreRefused(Exception):
+    """The store cannot be opened; nothing was written. The message says why and what to do."""
+
+
 class StorageFailed(Exception):
     """The store broke while it worked; what was asked was not acknowledged, and the host must stop.
 
