@@ -30,8 +30,8 @@ from standfast.host.gates import GateFiles
 from standfast.loops.expire import expire
 from standfast.loops.notify import notify
 from standfast.serve.auth import Keys
-from standfast.store.migrate import open_sqlite
-from standfast.store.tx import Store
+from standfast.store.sqlite_open import open_sqlite
+from standfast.store.tx import Store, StoreRefused
 
 PORTS_TRIED: Final = 50
 LISTEN: Final = 512
@@ -41,7 +41,14 @@ def open_store(config: Config) -> Store:
     """The database that the configuration names."""
     if config.database_url is None:
         return open_sqlite(config.database, system_clock)
-    raise NotImplementedError("PostgreSQL")
+    try:
+        from standfast.store.postgres_open import open_postgres
+    except ImportError as error:
+        raise StoreRefused(
+            "A PostgreSQL database needs the extra `postgres`: install `standfast[postgres]`, "
+            "or go back to the embedded database with `standfast up --database-url sqlite`."
+        ) from error
+    return open_postgres(config.database_url)
 
 
 def open_host(config: Config, home: Home) -> Host:
@@ -61,12 +68,17 @@ def run(config: Config) -> int:
                 runner.run(_serve(config, home, host))
         finally:
             host.close()
+            _leave_failed(host.store)
     finally:
         home.close()
-    if host.store.failure is not None:
-        print(f"standfast: {host.store.failure}", file=sys.stderr)
-        return 1
     return 0
+
+
+def _leave_failed(store: Store) -> None:
+    """After a failure of the store nothing more may be written, not even by closing: the process just ends."""
+    if store.failure is not None:
+        print(f"standfast: {store.failure}", file=sys.stderr, flush=True)
+        os._exit(1)
 
 
 async def _serve(config: Config, home: Home, host: Host) -> None:

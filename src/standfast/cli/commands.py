@@ -138,7 +138,7 @@ def _hosting(words: Words) -> None:
         "Start the host",
         ("--foreground", {"action": "store_true"}),
         ("--port", {"type": int}),
-        ("--database-url", {}),
+        ("--database-url", {"help": "a PostgreSQL URL, or `sqlite`; the home remembers it"}),
     )
     words.add("down", "hosting:down", "Stop the host; it stays down until `up`")
     words.add("status", "hosting:status", "Is a host running, and what waits")

@@ -8,6 +8,8 @@ import signal
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import standfast
 from standfast.cli.commands import OK, REFUSED, connection, emit, home_of
 from standfast.client.call import Connection, Refused
 from standfast.client.home import DOWN_MARKER
-from standfast.client.start import HostUnavailable, answers, ensure_host
+from standfast.client.start import HostUnavailable, answers, ensure_host, host_command
 
 STOP_SECONDS = 10.0
 
@@ -27,33 +29,58 @@ def up(arguments: Namespace) -> int:
         return _foreground(arguments, home)
     if answers(home):
         running = _facts(home)
+        _keeps_database(arguments, home)
         if _version(running.get("version", "0")) >= _version(standfast.__version__):
             return emit(arguments, running, f"Running: {_line(running)}")
         stop(home)
     Path(home, DOWN_MARKER).unlink(missing_ok=True)
-    command = None
-    if arguments.port or arguments.database_url:
-        command = _command(arguments, home)
-    ensure_host(home, command)
+    command = [*host_command(home), *(["--port", str(arguments.port)] if arguments.port else [])]
+    with _database(arguments, Path(home)):
+        ensure_host(home, command)
     facts = _facts(home)
     return emit(arguments, facts, f"Up: {_line(facts)}")
 
 
-def _command(arguments: Namespace, home: str) -> list[str]:
-    words = [sys.executable, "-P", "-m", "standfast", "up", "--foreground", "--home", home]
-    words += ["--port", str(arguments.port)] if arguments.port else []
-    return words + (["--database-url", arguments.database_url] if arguments.database_url else [])
+def _chosen(arguments: Namespace) -> str | None:
+    return arguments.database_url or os.environ.get("STANDFAST_DATABASE_URL")
+
+
+def _keeps_database(arguments: Namespace, home: str) -> None:
+    """A running host does not change its database."""
+    from standfast.config import EMBEDDED, remembered_database
+
+    chosen = _chosen(arguments)
+    if chosen is not None and chosen != (remembered_database(home) or EMBEDDED):
+        raise HostUnavailable("A host runs on another database. Run `standfast down`, then `up` with the new one.")
+
+
+@contextmanager
+def _database(arguments: Namespace, home: Path) -> Iterator[None]:
+    """Lets the home remember the database that was named; if no host comes up with it, the one before."""
+    from standfast.config import remember_database, remembered_database
+
+    chosen, before = _chosen(arguments), remembered_database(home)
+    if chosen is None:
+        yield
+        return
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    remember_database(home, chosen)
+    try:
+        yield
+    except HostUnavailable:
+        remember_database(home, before)
+        raise
 
 
 def _foreground(arguments: Namespace, home: str) -> int:
     from standfast.app.home import HomeRefused
     from standfast.app.process import run
     from standfast.config import read_config
-    from standfast.store.migrate import SchemaRefused
+    from standfast.store.tx import StoreRefused
 
     try:
         return run(read_config(home=Path(home), port=arguments.port, database_url=arguments.database_url))
-    except (HomeRefused, SchemaRefused) as error:
+    except (HomeRefused, StoreRefused) as error:
         print(f"standfast: {error}", file=sys.stderr)
         return REFUSED
 

@@ -285,10 +285,21 @@ def settle(future: Future[Answer], outcome: Answer | BaseException) -> None:
 
 def read_input(entry: Operation, payload: Mapping[str, Any]) -> Any:
     """The typed input of an operation, or `invalid` with what does not fit."""
+    if _holds_nul(payload):
+        text = f"{entry.name}: a text holds the character U+0000, which no store keeps; take it out."
+        raise Refusal("invalid", text, operation=entry.name)
     try:
         return msgspec.convert(payload, entry.input)
     except msgspec.ValidationError as error:
         raise Refusal("invalid", f"{entry.name}: {error}.", operation=entry.name) from error
+
+
+def _holds_nul(value: object) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
+    return isinstance(value, list | tuple) and any(_holds_nul(item) for item in value)
 
 
 def payload_digest(command: msgspec.Struct) -> str:

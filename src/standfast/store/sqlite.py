@@ -178,7 +178,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class SqliteStore:
-    """An open database file. Made by `migrate.open_sqlite`, which has checked its schema."""
+    """An open database file. Made by `sqlite_open.open_sqlite`, which has checked its schema."""
 
     def __init__(self, path: Path, clock: Clock, hook: Callable[[str], None] | None = None) -> None:
         self._path = path
