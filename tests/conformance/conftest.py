@@ -13,9 +13,7 @@ import pytest
 
 HERE = Path(__file__).parent
 CACHE = HERE.parents[1] / ".cache" / "conformance"
-UNREACHABLE = re.compile(
-    r"ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|ERR_SOCKET_TIMEOUT"
-)
+UNREACHABLE = re.compile(r"ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|ERR_SOCKET_TIMEOUT")
 LEFT_OUT = "MCP conformance suite left out"
 
 
@@ -33,9 +31,7 @@ def installed() -> Path:
             for name in ("package.json", "package-lock.json"):
                 shutil.copyfile(HERE / name, CACHE / name)
             command = [npm, "ci", "--no-audit", "--no-fund"]
-            done = subprocess.run(
-                command, cwd=CACHE, capture_output=True, text=True, timeout=300, check=False
-            )
+            done = subprocess.run(command, cwd=CACHE, capture_output=True, text=True, timeout=300, check=False)
             if done.returncode != 0 and (reason := UNREACHABLE.search(done.stderr)):
                 pytest.skip(f"{LEFT_OUT}: npm cannot reach its registry ({reason.group()})")
             assert done.returncode == 0, done.stderr

@@ -51,9 +51,7 @@ def url(suite: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_endpoint_passes_the_official_scenario(
-    suite: list[str], url: str, scenario: str, tmp_path: Path
-) -> None:
+def test_the_endpoint_passes_the_official_scenario(suite: list[str], url: str, scenario: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [*suite, "server", "--url", url, "--scenario", scenario, "-o", str(tmp_path), *BASELINE],
         capture_output=True,

@@ -45,9 +45,7 @@ def whole_or_gone(files: dict[str, bytes]) -> bool:
 
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("name", WRITES)
-def test_a_write_killed_anywhere_is_clean_or_complete_after_recovery(
-    tmp_path: Path, name: str, kept: bool
-) -> None:
+def test_a_write_killed_anywhere_is_clean_or_complete_after_recovery(tmp_path: Path, name: str, kept: bool) -> None:
     complete = 0
     for workspace in killed(name, tmp_path):
         artifacts = Artifacts()
@@ -79,9 +77,7 @@ def test_writing_again_killed_anywhere_can_be_repeated(tmp_path: Path, name: str
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", WRITES)
-def test_a_write_that_fails_anywhere_leaves_nothing(
-    tmp_path: Path, name: str, number: int, after: bool
-) -> None:
+def test_a_write_that_fails_anywhere_leaves_nothing(tmp_path: Path, name: str, number: int, after: bool) -> None:
     failures, unclean = 0, 0
     for workspace, error in failed(name, tmp_path, number, after=after):
         failures += 1
@@ -111,9 +107,7 @@ def test_settling_that_fails_anywhere_is_ended_by_the_recovery(
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", REWRITES)
-def test_writing_again_that_fails_anywhere_can_be_repeated(
-    tmp_path: Path, name: str, number: int, after: bool
-) -> None:
+def test_writing_again_that_fails_anywhere_can_be_repeated(tmp_path: Path, name: str, number: int, after: bool) -> None:
     for workspace, _ in failed(name, tmp_path, number, after=after):
         files = own_files(name, workspace)
         state = repeated(name, workspace)

@@ -35,9 +35,7 @@ def stored(database: Path) -> list[int]:
         return [number for (number,) in connection.execute("select id from row order by id")]
 
 
-@pytest.mark.parametrize(
-    ("action", "calls"), [("kill", SYNCS), ("kill", ()), ("torn", ("write", "pwrite"))], ids=str
-)
+@pytest.mark.parametrize(("action", "calls"), [("kill", SYNCS), ("kill", ()), ("torn", ("write", "pwrite"))], ids=str)
 def test_what_a_writer_acknowledged_is_there_after_a_kill_at_any_call(
     tmp_path: Path, shim: Path, action: str, calls: tuple[str, ...]
 ) -> None:
@@ -60,9 +58,7 @@ def test_what_a_writer_acknowledged_is_there_after_a_kill_at_any_call(
 
 
 @pytest.mark.parametrize(("action", "error"), [("eio", "EIO"), ("enospc", "ENOSPC")])
-def test_a_failed_call_has_the_errno_and_no_effect(
-    tmp_path: Path, shim: Path, action: str, error: str
-) -> None:
+def test_a_failed_call_has_the_errno_and_no_effect(tmp_path: Path, shim: Path, action: str, error: str) -> None:
     operations = {
         "open": "os.open(path + 'new', os.O_CREAT | os.O_RDWR)",
         "write": "os.write(file, b'abc')",

@@ -37,9 +37,7 @@ class Batch:
     reopened: int
 
 
-def run_batch(
-    home: Path, shim: Path, *, calls: str, action: str, cache: int = WIDE, end: str = "die"
-) -> Batch:
+def run_batch(home: Path, shim: Path, *, calls: str, action: str, cache: int = WIDE, end: str = "die") -> Batch:
     home.mkdir()
     switch = home / "switch"
     fault = Fault(shim, f"{home}/db*", home / "report", 1, action, tuple(calls.split()), True, switch)

@@ -16,9 +16,7 @@ from standfast.testing.files import LinklessFiles, NthFiles
 @pytest.mark.parametrize(
     "directory", ["..", "../x", "a/../b", "/tmp/x", "", ".", "a\0b", "x" * 256, "a/" * 40, "\ud800"]
 )
-def test_a_directory_outside_the_workspace_is_refused_before_anything_is_made(
-    tmp_path: Path, directory: str
-) -> None:
+def test_a_directory_outside_the_workspace_is_refused_before_anything_is_made(tmp_path: Path, directory: str) -> None:
     error = refused(lambda: Artifacts().write(tmp_path, directory, wanted()))
     assert error.code == "artifact_path_unsafe"
     assert list(tmp_path.iterdir()) == []

@@ -107,9 +107,7 @@ def test_a_plan_is_read_from_a_file_of_the_workspace(tmp_path: Path) -> None:
     assert refused(lambda: artifacts.read(tmp_path, "none/plan.md", 9)).code == "not_found"
 
 
-@pytest.mark.parametrize(
-    "path", ["../secret", "/etc/hostname", "link.md", "away/secret", "docs", "pipe", "", "."]
-)
+@pytest.mark.parametrize("path", ["../secret", "/etc/hostname", "link.md", "away/secret", "docs", "pipe", "", "."])
 def test_reading_never_leaves_the_workspace(tmp_path: Path, path: str) -> None:
     workspace = tmp_path / "workspace"
     (workspace / "docs").mkdir(parents=True)

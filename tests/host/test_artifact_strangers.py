@@ -17,9 +17,7 @@ from standfast.testing.files import LinklessFiles
 
 @pytest.mark.parametrize("files", [Files(), LinklessFiles()])
 @pytest.mark.parametrize("content", [b"", b"mine", BYTES])
-def test_a_file_that_has_the_final_name_already_is_not_touched(
-    tmp_path: Path, files: Files, content: bytes
-) -> None:
+def test_a_file_that_has_the_final_name_already_is_not_touched(tmp_path: Path, files: Files, content: bytes) -> None:
     folder = tmp_path / DIRECTORY
     folder.mkdir(parents=True)
     theirs = folder / f"add-login-{STAMP}.md"

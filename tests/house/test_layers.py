@@ -94,9 +94,7 @@ def test_the_product_does_not_import_its_tests() -> None:
 
 def test_a_stranger_in_the_domain_is_found(tmp_path: Path) -> None:
     path = tmp_path / "odd.py"
-    path.write_text(
-        "import json\nfrom standfast.domain import plan\n\ndef f():\n    import standfast.store.tx\n"
-    )
+    path.write_text("import json\nfrom standfast.domain import plan\n\ndef f():\n    import standfast.store.tx\n")
     assert strangers(path, DOMAIN_MAY_IMPORT) == [f"{path}:5 imports standfast.store.tx"]
 
 

@@ -70,7 +70,5 @@ def test_nothing_left_out_is_said_too(tmp_path: Path) -> None:
 
 
 def test_a_whole_module_that_is_left_out_is_said(tmp_path: Path) -> None:
-    (tmp_path / "test_cases.py").write_text(
-        "import pytest\npytest.skip('no terminal here', allow_module_level=True)\n"
-    )
+    (tmp_path / "test_cases.py").write_text("import pytest\npytest.skip('no terminal here', allow_module_level=True)\n")
     assert last_lines(tmp_path, count=2)[0] == "left out: 1 test: no terminal here"

@@ -24,9 +24,7 @@ def says_why(call: ast.Call, place: int | None) -> bool:
     values = [keyword.value for keyword in call.keywords if keyword.arg in {"reason", "msg"}]
     if place is not None:
         values += call.args[place : place + 1]
-    return any(
-        not (isinstance(value, ast.Constant) and not str(value.value or "").strip()) for value in values
-    )
+    return any(not (isinstance(value, ast.Constant) and not str(value.value or "").strip()) for value in values)
 
 
 def silent_skips(module: ast.AST) -> list[int]:

@@ -92,9 +92,7 @@ def test_a_killed_test_run_leaves_neither_server_nor_folder(postgres: Server) ->
         pid, folder = run.said("is up", seconds=90).split()[:2]
         assert int(pid) != postgres.pid
         run.kill()
-        wait_until(
-            lambda: not alive(int(pid)) and not Path(folder).exists(), "the server to stop", seconds=60
-        )
+        wait_until(lambda: not alive(int(pid)) and not Path(folder).exists(), "the server to stop", seconds=60)
 
 
 def test_without_binaries_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,9 +104,7 @@ def test_without_binaries_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) ->
     assert not reservation.folder.exists()
 
 
-def test_a_server_that_cannot_start_is_a_reason_and_not_a_hang(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_server_that_cannot_start_is_a_reason_and_not_a_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     place = programs(tmp_path, postgres="echo postgres 16.1", initdb="echo no space left >&2; exit 1")
     monkeypatch.setenv("STANDFAST_TEST_POSTGRES_BIN", str(place))
     with Reservation.make() as reservation, pytest.raises(NoPostgres, match="no space left"):
@@ -156,7 +152,5 @@ def test_a_run_without_postgres_says_so_in_its_last_lines(tmp_path: Path) -> Non
         timeout=120,
     )
     last = done.stdout.strip().splitlines()[-2:]
-    assert last[0] == "left out: 1 test: PostgreSQL is switched off by STANDFAST_TEST_POSTGRES_BIN", (
-        json.dumps(last)
-    )
+    assert last[0] == "left out: 1 test: PostgreSQL is switched off by STANDFAST_TEST_POSTGRES_BIN", json.dumps(last)
     assert last[1].startswith("1 passed, 1 skipped")

@@ -37,9 +37,7 @@ def test_a_function_stays_below_forty_lines(path: Path) -> None:
 def test_a_module_says_what_it_is_for(path: Path) -> None:
     docstring = ast.get_docstring(tree(path)) or ""
     assert docstring, f"{name(path)} has no docstring"
-    assert docstring[0].isupper() or docstring[0] in "`'\"", (
-        f"{name(path)}: a docstring begins with a sentence"
-    )
+    assert docstring[0].isupper() or docstring[0] in "`'\"", f"{name(path)}: a docstring begins with a sentence"
 
 
 def test_the_length_of_a_function_is_measured_without_its_docstring() -> None:

@@ -17,9 +17,7 @@ NOWHERE = {
     "a package index: where packages come from is the machine's configuration": (
         r"pyp[i]\.org|pythonhoste[d]|npmj[s]\.|yarnpk[g]\.com|deb\.debia[n]\.org|crate[s]\.io|proxy\.golan[g]"
     ),
-    "a path of one machine": (
-        r"(?<![\w.\-/}])/(?:roo[t]|wor[k])(?![\w\-])|(?<![\w.\-/}])/hom[e]/\w|/User[s]/\w"
-    ),
+    "a path of one machine": (r"(?<![\w.\-/}])/(?:roo[t]|wor[k])(?![\w\-])|(?<![\w.\-/}])/hom[e]/\w|/User[s]/\w"),
     "a commit of another's work or an issue number": r"(?i)\b(?:issue|pull request|PR) #\d",
 }
 """Reason -> pattern, for every text file."""
@@ -81,9 +79,7 @@ def test_nothing_is_marked_as_unfinished() -> None:
     found = {
         name(path): lines
         for path in files()
-        if path.suffix != ".lock"
-        and not path.is_relative_to(fixtures)
-        and (lines := hits(UNFINISHED, text_of(path)))
+        if path.suffix != ".lock" and not path.is_relative_to(fixtures) and (lines := hits(UNFINISHED, text_of(path)))
     }
     assert not found
 

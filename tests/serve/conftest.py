@@ -1,7 +1,24 @@
-"""Settings of the tests in this folder."""
+"""Settings of the tests in this folder, and a home on each kind of database."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from standfast.config import remember_database
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A new home, which remembers a database of this test's own where it is a PostgreSQL one."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    if request.param == "postgres":
+        remember_database(home, request.getfixturevalue("postgres_url"))
+    yield home
+    assert (home / "standfast.db").exists() == (request.param == "sqlite")

@@ -34,9 +34,7 @@ class Chatty:
     async def post(self, request: Request) -> Response:
         """Answer what the client says."""
         message = await request.json()
-        if message.get("method") != "initialize" and request.headers.get("mcp-session-id") != str(
-            self._session
-        ):
+        if message.get("method") != "initialize" and request.headers.get("mcp-session-id") != str(self._session):
             return Response(status_code=404)
         if "result" in message:
             await self._said.put(message["result"])

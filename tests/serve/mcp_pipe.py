@@ -18,9 +18,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
 PATIENCE_SECONDS = 20.0
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
-RUN_PIPE = (
-    "import sys; from standfast.client.pipe import main; sys.exit(main(sys.argv[2:], eval(sys.argv[1])))"
-)
+RUN_PIPE = "import sys; from standfast.client.pipe import main; sys.exit(main(sys.argv[2:], eval(sys.argv[1])))"
 
 
 def host_command(home: Path) -> list[str]:

@@ -63,9 +63,7 @@ class StandinSurface:
         return [
             ToolSpec("echo", "Say it back.", TEXT, read_only=True),
             ToolSpec("count", "Count once; the same key counts once.", NOTHING),
-            ToolSpec(
-                "count_and_die", "Count, then die before answering; the receipt answers later.", NOTHING
-            ),
+            ToolSpec("count_and_die", "Count, then die before answering; the receipt answers later.", NOTHING),
             ToolSpec("die", "Die without having done anything, the first time.", NOTHING),
             ToolSpec("die_always", "Die every time.", NOTHING),
             ToolSpec("wait", "Wait until released.", NOTHING),
@@ -81,11 +79,7 @@ class StandinSurface:
         match name:
             case "echo":
                 text = arguments.get("text")
-                return (
-                    ToolAnswer(text)
-                    if isinstance(text, str)
-                    else ToolAnswer("invalid: send text", is_error=True)
-                )
+                return ToolAnswer(text) if isinstance(text, str) else ToolAnswer("invalid: send text", is_error=True)
             case "count" | "count_and_die":
                 return self._count(context.idempotency_key, die=name == "count_and_die")
             case "die":
@@ -118,9 +112,7 @@ class StandinSurface:
         return ResourceText(uri, "# State")
 
     def prompts(self) -> Sequence[PromptSpec]:
-        return [
-            PromptSpec("greet", "A small prompt.", (PromptArgument("who", "Whom to greet.", required=True),))
-        ]
+        return [PromptSpec("greet", "A small prompt.", (PromptArgument("who", "Whom to greet.", required=True),))]
 
     async def prompt(self, name: str, arguments: Mapping[str, str], context: CallContext) -> str:
         if name != "greet":

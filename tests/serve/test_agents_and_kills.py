@@ -14,8 +14,8 @@ WRITERS = 4
 EACH = 25
 
 
-def test_an_agent_works_through_a_plan_while_the_host_is_killed(tmp_path: Path) -> None:
-    home, work = tmp_path / "home", tmp_path / "w"
+def test_an_agent_works_through_a_plan_while_the_host_is_killed(home: Path, tmp_path: Path) -> None:
+    work = tmp_path / "w"
     with running_host(home) as host, Agent(home, work) as agent:
         assert "P-1 pending" in agent.tool("plan_submit", title="T", question="Go?", markdown=PLAN)
         plan = host.done("plan.get", {"plan": "P-1"})
@@ -33,8 +33,8 @@ def test_an_agent_works_through_a_plan_while_the_host_is_killed(tmp_path: Path) 
             assert after.done("audit.verify", {})["ok"]
 
 
-def test_the_endpoint_is_the_agents_whatever_token_it_is_reached_with(tmp_path: Path) -> None:
-    home, work = tmp_path / "home", tmp_path / "w"
+def test_the_endpoint_is_the_agents_whatever_token_it_is_reached_with(home: Path, tmp_path: Path) -> None:
+    work = tmp_path / "w"
     with running_host(home) as host:
         (home / "tokens" / "agent").write_text(host.token("operator"))
         with Agent(home, work) as agent:
@@ -46,8 +46,7 @@ def test_the_endpoint_is_the_agents_whatever_token_it_is_reached_with(tmp_path: 
         assert host.done("plan.get", {"plan": "P-1"})["status"] == "pending"
 
 
-def test_four_writers_at_once_lose_no_tick_with_the_host_killed_in_the_middle(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_four_writers_at_once_lose_no_tick_with_the_host_killed_in_the_middle(home: Path, tmp_path: Path) -> None:
     markdown = "## Steps\n" + "".join(f"- [ ] task {n}\n" for n in range(1, EACH + 1))
     acknowledged: list[tuple[int, str]] = []
     with running_host(home) as host:
@@ -81,8 +80,7 @@ def test_four_writers_at_once_lose_no_tick_with_the_host_killed_in_the_middle(tm
         assert after.done("audit.verify", {})["ok"]
 
 
-def test_four_writers_at_once_lose_no_submission_with_the_host_killed_in_the_middle(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_four_writers_at_once_lose_no_submission_with_the_host_killed_in_the_middle(home: Path, tmp_path: Path) -> None:
     rounds = 5
     answers: list[str] = []
     with running_host(home) as host:

@@ -43,9 +43,7 @@ def test_the_first_requests_share_one_load_and_the_end_is_told_with_503(tmp_path
     async def life() -> None:
         endpoint = McpEndpoint(StandinSurface(tmp_path))
         async with endpoint.running():
-            assert await asyncio.gather(*(ask(endpoint) for _ in range(4)), endpoint.warm()) == [200] * 4 + [
-                None
-            ]
+            assert await asyncio.gather(*(ask(endpoint) for _ in range(4)), endpoint.warm()) == [200] * 4 + [None]
         assert await ask(endpoint) == 503
         await endpoint.aclose()
 
@@ -63,9 +61,7 @@ def test_the_first_requests_share_one_load_and_the_end_is_told_with_503(tmp_path
         ("localhost:4747", "null", 403),
     ],
 )
-def test_only_local_hosts_and_origins_are_served(
-    tmp_path: Path, host: str, origin: str | None, status: int
-) -> None:
+def test_only_local_hosts_and_origins_are_served(tmp_path: Path, host: str, origin: str | None, status: int) -> None:
     async def life() -> int:
         endpoint = McpEndpoint(StandinSurface(tmp_path))
         async with endpoint.running():

@@ -29,9 +29,7 @@ def pipe(tmp_path: Path) -> Iterator[PipeProcess]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_at_the_end_of_input_what_is_in_flight_is_answered_and_the_host_is_told(
-    tmp_path: Path, version: str
-) -> None:
+def test_at_the_end_of_input_what_is_in_flight_is_answered_and_the_host_is_told(tmp_path: Path, version: str) -> None:
     with PipeProcess(tmp_path / "home", version) as pipe:
         pipe.open()
         session = json.loads(pipe.call("context"))["client_session"]

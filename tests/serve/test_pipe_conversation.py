@@ -130,9 +130,7 @@ def test_memory_stays_within_its_bound(pipe: PipeProcess) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["--home"]])
-def test_a_wrong_command_line_is_told_on_stderr_with_exit_code_2(
-    tmp_path: Path, arguments: list[str]
-) -> None:
+def test_a_wrong_command_line_is_told_on_stderr_with_exit_code_2(tmp_path: Path, arguments: list[str]) -> None:
     with PipeProcess(tmp_path / "home", VERSIONS[0], arguments=arguments) as pipe:
         assert pipe.process.wait(20) == 2
         assert pipe.receive() is None

@@ -101,9 +101,7 @@ def test_a_header_with_control_characters_bad_bytes_or_no_end_is_absent(value: s
 
 def test_a_client_without_the_pipe_is_known_by_its_transport_session_and_its_protocol() -> None:
     headers = {"mcp-session-id": "abc", "standfast-parent-pid": "-5"}
-    context = context_of(
-        headers, "profile=codex", client_name="codex", protocol_version="2025-06-18", meta={}
-    )
+    context = context_of(headers, "profile=codex", client_name="codex", protocol_version="2025-06-18", meta={})
     assert (context.client_session, context.client_name, context.profile) == ("abc", "codex", "codex")
     assert (context.parent_pid, context.role) == (None, "agent")
 
@@ -198,9 +196,7 @@ def test_only_a_response_with_the_same_id_answers_a_request(document: object, an
 def imported_by(module: str) -> set[str]:
     """The modules that are loaded after importing one in a fresh interpreter."""
     code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); import {module}; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     return set(done.stdout.split())
 
 

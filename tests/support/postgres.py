@@ -59,9 +59,7 @@ def binaries() -> Path:
     for place in [Path(chosen)] if chosen else [*system_places(), *wheel_places()]:
         if all(os.access(place / name, os.X_OK) for name in ("postgres", "initdb")) and new_enough(place):
             return place.resolve()
-    raise NoPostgres(
-        f"no PostgreSQL {OLDEST} or newer: neither installed, nor on PATH, nor from the {WHEEL} wheel"
-    )
+    raise NoPostgres(f"no PostgreSQL {OLDEST} or newer: neither installed, nor on PATH, nor from the {WHEEL} wheel")
 
 
 def system_places() -> list[Path]:
@@ -153,9 +151,7 @@ class Reservation:
         keeper = told["keeper"] if (told := read_told(self.folder)) else None
         os.close(self.pipe)
         if keeper is not None:
-            wait_until(
-                lambda: not (self.folder / "server.json").exists(), "PostgreSQL to stop", START_SECONDS
-            )
+            wait_until(lambda: not (self.folder / "server.json").exists(), "PostgreSQL to stop", START_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -33,9 +33,7 @@ def files() -> tuple[Path, ...]:
     """Every file of the repository, sorted."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
-        ).stdout
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
     except (FileNotFoundError, subprocess.CalledProcessError):
         found = (path for path in ROOT.rglob("*") if not CACHES & set(path.relative_to(ROOT).parts))
     else:
