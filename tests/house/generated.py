@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.house import reference
 from tests.support.repository import ROOT
 
-GENERATED: Mapping[str, Callable[[], str]] = {}
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "docs/reference/commands.md": reference.commands,
+    "docs/reference/errors.md": reference.errors,
+    "docs/reference/openapi.json": reference.api,
+    "docs/reference/operations.md": reference.operations,
+    "docs/reference/states.md": reference.states,
+    "docs/reference/tools.md": reference.tools,
+}
 
 
 def stale(registry: Mapping[str, Callable[[], str]], root: Path) -> list[str]:

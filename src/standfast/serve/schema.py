@@ -56,14 +56,14 @@ def openapi(catalogue: Mapping[str, Operation]) -> dict[str, Any]:
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {"Error": _error_schema(), "Answer": _answer_schema()},
+            "responses": _failures(),
         },
     }
 
 
 def _path(entry: Operation) -> dict[str, Any]:
     answer = {"application/json": {"schema": {"$ref": _REF.format(name="Answer")}}}
-    error = {"application/json": {"schema": {"$ref": _REF.format(name="Error")}}}
-    failures = {str(status): {"description": kind.value, "content": error} for kind, status in STATUS.items()}
+    failures = {str(status): {"$ref": f"#/components/responses/{kind.value}"} for kind, status in STATUS.items()}
     return {
         "operationId": entry.name,
         "summary": entry.summary,
@@ -74,6 +74,12 @@ def _path(entry: Operation) -> dict[str, Any]:
         "requestBody": {"required": True, "content": {"application/json": {"schema": input_schema(entry.input)}}},
         "responses": {"200": {"description": "The answer.", "content": answer}, **failures},
     }
+
+
+@cache
+def _failures() -> dict[str, Any]:
+    error = {"application/json": {"schema": {"$ref": _REF.format(name="Error")}}}
+    return {kind.value: {"description": kind.value, "content": error} for kind in STATUS}
 
 
 @cache
