@@ -163,16 +163,19 @@ def commands() -> str:
         "",
         *table("Command", "Options", "What it does"),
     ]
-    lines += [row(f"`standfast {name}`", options, summary) for name, options, summary in _commands(build_parser(), "")]
+    lines += [
+        row(f"`standfast {name}`", options, summary) for name, options, summary in command_lines(build_parser(), "")
+    ]
     return page("Command line", "the command table", lines)
 
 
-def _commands(parser: argparse.ArgumentParser, prefix: str) -> Iterator[tuple[str, str, str]]:
+def command_lines(parser: argparse.ArgumentParser, prefix: str) -> Iterator[tuple[str, str, str]]:
+    """Every command below a parser: its words, its options, what it does."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, child in action.choices.items():
                 yield f"{prefix}{name}", _options(child), child.description or ""
-                yield from _commands(child, f"{prefix}{name} ")
+                yield from command_lines(child, f"{prefix}{name} ")
 
 
 def _options(parser: argparse.ArgumentParser) -> str:

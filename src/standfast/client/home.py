@@ -12,6 +12,7 @@ AGENT_TOKEN = os.path.join("tokens", "agent")
 DOWN_MARKER = "down"
 START_LOCK = "start.lock"
 HOST_LOG = "host.log"
+SWITCH = os.path.join(".standfast", "off")
 
 
 def home_directory(environ: Mapping[str, str]) -> str:
@@ -23,3 +24,16 @@ def home_directory(environ: Mapping[str, str]) -> str:
     if not os.path.isabs(state):
         state = os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(state, "standfast")
+
+
+def switched_off(environ: Mapping[str, str], workspace: str) -> bool:
+    """Whether a person does not want Standfast here: `STANDFAST_OFF`, or `.standfast/off` here or above."""
+    if environ.get("STANDFAST_OFF", "") not in ("", "0"):
+        return True
+    folder = os.path.abspath(workspace)
+    while not os.path.exists(os.path.join(folder, SWITCH)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+    return True

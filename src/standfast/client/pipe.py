@@ -24,7 +24,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from standfast.client.courier import Courier
-from standfast.client.home import SOCKET, home_directory
+from standfast.client.home import SOCKET, home_directory, switched_off
 from standfast.client.http1 import OPEN, Exchange
 from standfast.client.jsonrpc import INVALID_REQUEST, Malformed, error_line, read_message
 from standfast.client.lines import Lines, Oversize, oversize_id
@@ -170,6 +170,11 @@ def main(arguments: Sequence[str], command: Sequence[str] | None = None) -> int:
     except ValueError as problem:
         sys.stderr.write(f"standfast mcp: {problem}\n")
         return 2
+    if switched_off(os.environ, os.getcwd()):
+        from standfast.client.silence import serve_nothing
+
+        serve_nothing(sys.stdout.buffer)
+        return 0
     courier = Courier(home, os.environ, profile, command)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _leave)
