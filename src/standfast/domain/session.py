@@ -25,7 +25,7 @@ MODES: Final = ("agent", "plan")
 PERMISSION_MODES: Final = ("client", "ask", "accept_edits", "auto")
 STOP_REASONS: Final = ("completed", "aborted", "error", "lost")
 FORMER_PROCESSES: Final = 8
-START_SOURCES: Final = ("startup", "resume", "clear", "compact", "fork")
+START_SOURCES: Final = ("startup", "resume", "clear", "compact", "fork", "connect")
 
 SESSION: Final = Machine(
     "session",
@@ -162,14 +162,18 @@ def opened(opening: Opening, ctx: Context, leaf_entry: str | None = None) -> tup
 
 
 def resumed(session: Session, source: str, process: str, ctx: Context) -> tuple[Session, tuple[Event, ...]]:
-    """A known session started again: reopened, and its marker is due wherever the model's context was lost."""
-    session, events = taken_over(session, process, ctx)
+    """A known session started again: reopened, and its marker is due wherever the model's context was lost.
+
+    `connect` is a connection that came back, for example after a restart of the host: it proves nothing about
+    the client's process or its context.
+    """
+    session, events = (session, ()) if source == "connect" else taken_over(session, process, ctx)
     fields: dict[str, object] = {}
     if session.status == "closed":
         fields["status"] = SESSION.step(session.status, "start", f"session {session.id}")
     if source == "compact":
         fields |= {"marker_shown": "", "marker_due": True, "compactions": session.compactions + 1}
-    elif source != "startup":
+    elif source not in ("startup", "connect"):
         fields["marker_due"] = True
     if not fields or all(getattr(session, name) == value for name, value in fields.items()):
         return session, events

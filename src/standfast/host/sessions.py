@@ -37,7 +37,8 @@ class StartSession(Input, frozen=True):
     """A client's conversation begins or is taken up again.
 
     `workspace` is a directory, absent for a session without one. `source` is what the client calls it:
-    startup, resume, clear, compact or fork. `own_plan_mode` says that the client has a plan mode of its own.
+    startup, resume, clear, compact or fork, or connect where only a connection came. `own_plan_mode` says that
+    the client has a plan mode of its own.
     """
 
     client: str
@@ -103,7 +104,7 @@ def _taken_up(work: Work, session: Session, command: StartSession) -> Change:
     ended: tuple[Event, ...] = ()
     active = work.active_turn(session.id)
     same = active is not None and active.source == "connection" and active.process == process
-    if command.source != "compact" and not same:
+    if command.source not in ("compact", "connect") and not same:
         ended = close_active(work, session, "lost")
     after, events = domain.resumed(session, command.source, process, work.ctx)
     return Change(view(after) | {"created": False}, (*ended, *events))

@@ -123,7 +123,12 @@ class AgentSurface:
         return Actor(role="agent", session=session, connection=connection)
 
     async def _start(self, client: str, connection: str, context: CallContext) -> str:
-        payload = {"client": client, "client_session_id": connection[:200], "workspace": context.workspace}
+        payload = {
+            "client": client,
+            "client_session_id": connection[:200],
+            "workspace": context.workspace,
+            "source": "connect",
+        }
         actor = Actor(role="agent", name=connection, connection=connection)
         answer = await self._api.run("session.start", payload, actor)
         return str(answer.result["session"])
