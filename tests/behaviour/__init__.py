@@ -1,0 +1,1 @@
+"""Behaviours of the product, through its public doors, on every store."""

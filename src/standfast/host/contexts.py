@@ -13,7 +13,7 @@ from standfast.domain.plan import Execution, Plan, Tracker
 from standfast.domain.session import Session
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Input
 from standfast.host.scenes import standing_of
-from standfast.host.sweep import shown_status
+from standfast.host.sweep import as_seen
 from standfast.host.turns import deliver, due_marker, ensure_turn, hand_out, opened_by
 from standfast.host.work import Work
 
@@ -60,7 +60,7 @@ def _named_or_newest(work: Work, command: PlanStatus) -> Plan:
 
 def waits(work: Work, command: PlanStatus) -> bool:
     """Whether a caller of `status` may go on waiting: the plan is still pending."""
-    return shown_status(_named_or_newest(work, command), work.ctx.now) == "pending"
+    return as_seen(_named_or_newest(work, command), work.ctx).status == "pending"
 
 
 def status_text(result: Mapping[str, Any]) -> str:
@@ -80,12 +80,13 @@ def status_text(result: Mapping[str, Any]) -> str:
 
 def view(work: Work, plan: Plan) -> dict[str, object]:
     """A plan as lists and cards show it, without its text."""
+    plan = as_seen(plan, work.ctx)
     track = work.tx.get(Tracker, plan.session_id, plan.id)
     run = work.tx.first(Execution, "execution_latest", plan=plan.id)
     return {
         "plan": plan.id,
         "number": plan.ref,
-        "status": shown_status(plan, work.ctx.now),
+        "status": plan.status,
         "version": plan.version,
         "session": plan.session_id,
         "origin": plan.origin,

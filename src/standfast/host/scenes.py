@@ -8,7 +8,7 @@ from standfast.domain.plan import OPEN_TRACKER, Execution, Plan, Tracker
 from standfast.domain.session import Session, Turn
 from standfast.domain.ticking import Scene
 from standfast.domain.tracker import uncertain_positions
-from standfast.host.sweep import shown_status
+from standfast.host.sweep import as_seen
 from standfast.host.work import Work
 
 
@@ -65,10 +65,10 @@ def standing_of(work: Work, session: Session) -> views.Standing:
             scene = scene_of(work, session, plan, tracker)
         else:
             off_branch = (plan,)
-    newest = work.tx.find(Plan, "plans_of_session", session=session.id, most=8)
-    now = work.ctx.now
-    pending = next((plan for plan in newest if shown_status(plan, now) == "pending"), None)
-    ended = tuple(plan for plan in newest if shown_status(plan, now) in ("rejected", "expired", "interrupted"))
+    found = work.tx.find(Plan, "plans_of_session", session=session.id, most=8)
+    newest = [as_seen(plan, work.ctx) for plan in found]
+    pending = next((plan for plan in newest if plan.status == "pending"), None)
+    ended = tuple(plan for plan in newest if plan.status in ("rejected", "expired", "interrupted"))
     execution = None
     if scene is not None:
         execution = work.tx.first(Execution, "execution_latest", plan=scene.plan.id)

@@ -1,7 +1,7 @@
 """What is due is done before anything is looked at: proposals past their deadline expire.
 
 The sweep runs at the start of every write, in its transaction, and from a loop for the quiet hours. Reading
-never shows an expired proposal as pending either: readers judge by the same clock (`shown_status`).
+never shows an expired proposal as pending either: readers judge by the same clock (`as_seen`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ def sweep(tx: Tx, ctx: Context) -> tuple[Change, ...]:
     return (Change({}, events),) if events else ()
 
 
-def shown_status(plan: Plan, now: int) -> str:
-    """A plan's status as a reader sees it: a proposal past its deadline is expired before it is swept."""
-    return "expired" if plan.status == "pending" and now >= plan.expires_at else plan.status
+def as_seen(plan: Plan, ctx: Context) -> Plan:
+    """A plan as a reader sees it: a proposal past its deadline is expired before it is swept."""
+    event = verdict.expire(plan, ctx)
+    after = event.puts[0].after if event is not None else plan
+    assert isinstance(after, Plan), "an expiry writes its plan first"
+    return after
