@@ -67,7 +67,7 @@ def test_a_receipt_belongs_to_its_actor_and_operation(world: World) -> None:
     one, two = world.agent(name="one").works(), world.agent(name="two").works()
     first = one.do("plan.tick", request="same", title="one").ok()
     second = two.do("plan.tick", request="same", title="one").ok()
-    assert first.text == second.text
+    assert first.text.split(" · ")[0] == second.text.split(" · ")[0] == "1/3"
     one.do("plan.begin", request="same", title="two").ok()
     plans = world.person.done("plan.list")["plans"]
     assert [plan["done"] for plan in plans] == [1, 1]
