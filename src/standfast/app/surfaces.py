@@ -17,6 +17,7 @@ from standfast.serve.auth import Keys, identify
 from standfast.serve.http import Api, guarded, refused, respond
 from standfast.serve.mcp import McpEndpoint
 from standfast.serve.mcp_headers import context_of
+from standfast.serve.web.routes import Page
 
 
 class Surfaces(msgspec.Struct, frozen=True):
@@ -57,6 +58,7 @@ def build(host: Host, keys: Keys, home: Path) -> Surfaces:
 
     routes = [
         *api.routes(),
+        *Page(api, keys).routes(),
         Route("/v1/connection/closed", guarded(closed), methods=["POST"]),
         Route("/mcp", endpoint=Guard(mcp, keys)),
     ]

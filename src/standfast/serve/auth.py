@@ -17,16 +17,20 @@ from urllib.parse import urlsplit
 from standfast.domain.change import Actor
 from standfast.domain.errors import Refusal
 from standfast.host.tokens import read_coordinator, read_session
+from standfast.serve.web.tickets import Tickets
 
 LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_HEADER: Final = 400
+PAGE: Final = "page"
+"""The name of an operator who speaks through the page."""
 
 
 class Keys:
-    """The home's tokens and its secret. `tokens` maps a role to its token."""
+    """The home's tokens and its secret, and the page's logins. `tokens` maps a role to its token."""
 
     def __init__(self, tokens: Mapping[str, str], secret: bytes) -> None:
         self._tokens: Final = dict(tokens)
+        self.pages: Final = Tickets()
         self.secret: Final = secret
 
     def role(self, token: str) -> str | None:
@@ -50,6 +54,8 @@ def identify(headers: Mapping[str, str], keys: Keys) -> Actor:
     if session is not None:
         return Actor(role="coordinator", session=session, connection=connection)
     role = keys.role(token)
+    if role is None and keys.pages.holds(token):
+        return Actor(role="operator", session=named, name=PAGE, connection=connection)
     if role is None:
         raise Refusal("unauthenticated", "This token is not one of this home.")
     if role == "agent":

@@ -24,7 +24,7 @@ from standfast.domain.errors import Refusal
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.operation import Answer
 from standfast.serve import errors
-from standfast.serve.auth import Keys, identify, local_request
+from standfast.serve.auth import PAGE, Keys, identify, local_request
 from standfast.serve.events import Stream
 from standfast.serve.schema import openapi, operations
 
@@ -103,6 +103,8 @@ class Api:
     async def operation(self, request: Request) -> Response:
         """One operation: body in, result, receipt and `replayed` out."""
         actor = identify(request.headers, self._keys)
+        if actor.name == PAGE and actor.role == "operator" and "origin" not in request.headers:
+            raise Refusal("forbidden", "A page's login counts on the page only: its requests have an Origin.")
         payload = await read_body(request)
         name = request.path_params["operation"]
         answer = await self.run(name, payload, actor, request.headers.get("idempotency-key"))
