@@ -80,11 +80,12 @@ class Browser:
         self._send("POST", f"{self._session}/element/{found[ELEMENT]}/value", {"text": text})
 
     def requested(self) -> list[str]:
-        """Every address that the page asked the network for so far."""
+        """Every network address that was asked for so far; not the browser's own pages."""
         entries = self._send("POST", f"{self._session}/se/log", {"type": "performance"})
         events = [json.loads(entry["message"])["message"] for entry in entries]
         sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-        return [str(params["request"]["url"]) for params in sent]
+        addresses = [str(params["request"]["url"]) for params in sent]
+        return [address for address in addresses if address.startswith(("http", "ws"))]
 
     def close(self) -> None:
         """Closes the window and its browser."""
