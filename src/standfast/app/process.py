@@ -29,6 +29,7 @@ from standfast.host.fence import raise_fence
 from standfast.host.gates import GateFiles
 from standfast.loops.expire import expire
 from standfast.loops.notify import notify
+from standfast.loops.prune import prune
 from standfast.serve.auth import Keys
 from standfast.store.sqlite_open import open_sqlite
 from standfast.store.tx import Store, StoreRefused
@@ -88,7 +89,7 @@ async def _serve(config: Config, home: Home, host: Host) -> None:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(job) for job in (expire(host), notify(host), surfaces.mcp.warm())]
+        tasks = [asyncio.create_task(job) for job in (expire(host), notify(host), prune(host), surfaces.mcp.warm())]
         async with surfaces.mcp.running():
             yield
         for task in tasks:
