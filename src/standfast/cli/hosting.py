@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import time
 from argparse import Namespace
@@ -18,8 +17,9 @@ from standfast.cli.commands import OK, REFUSED, connection, emit, home_of
 from standfast.client.call import Connection, Refused
 from standfast.client.home import DOWN_MARKER
 from standfast.client.start import HostUnavailable, answers, ensure_host, host_command
+from standfast.client.versions import end, version_of
 
-STOP_SECONDS = 10.0
+READY_SECONDS = 10.0
 
 
 def up(arguments: Namespace) -> int:
@@ -30,7 +30,7 @@ def up(arguments: Namespace) -> int:
     if answers(home):
         running = _facts(home)
         _keeps_database(arguments, home)
-        if _version(running.get("version", "0")) >= _version(standfast.__version__):
+        if version_of(running) >= version_of({"version": standfast.__version__}):
             return emit(arguments, running, f"Running: {_line(running)}")
         stop(home)
     Path(home, DOWN_MARKER).unlink(missing_ok=True)
@@ -99,21 +99,7 @@ def down(arguments: Namespace) -> int:
 
 def stop(home: str) -> None:
     """Ends the host that answers on this home's socket, by the process id that it gave itself."""
-    pid = Connection(home, start=False).call("host.status")["pid"]
-    os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while answers(home) or _alive(pid):
-        if time.monotonic() > deadline:
-            raise HostUnavailable(f"The host (pid {pid}) did not end in {STOP_SECONDS:.0f} s.")
-        time.sleep(0.02)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    end(home, int(Connection(home, start=False).call("host.status")["pid"]))
 
 
 def status(arguments: Namespace) -> int:
@@ -130,7 +116,7 @@ def status(arguments: Namespace) -> int:
 
 
 def _facts(home: str) -> dict[str, Any]:
-    deadline = time.monotonic() + STOP_SECONDS
+    deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
             facts: dict[str, Any] = json.loads(Path(home, "host.json").read_bytes())
@@ -144,10 +130,6 @@ def _facts(home: str) -> dict[str, Any]:
 def _line(facts: dict[str, Any]) -> str:
     where = f"http://127.0.0.1:{facts['port']}"
     return f"Standfast {facts['version']}, pid {facts['pid']}, {where}, home {facts['home']}"
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
 
 
 def doctor(arguments: Namespace) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from standfast.client.home import SOCKET
 from standfast.client.http1 import Answer, BadAnswer, request_bytes
 from standfast.client.start import HostUnavailable, ensure_host
+from standfast.client.versions import settle
 
 TIMEOUT_SECONDS = 70.0
 
@@ -36,6 +37,7 @@ class Connection:
         self.role = role
         self.session = session
         self._start = start
+        self._settled = False
 
     def call(self, operation: str, payload: Mapping[str, Any] | None = None, key: str | None = None) -> dict[str, Any]:
         """The operation's result. Raises `Refused` and `HostUnavailable`."""
@@ -53,7 +55,7 @@ class Connection:
     ) -> tuple[int, dict[str, Any]]:
         """One request and its JSON answer; tried twice when the connection broke."""
         if self._start:
-            ensure_host(self.home)
+            self._reach()
         for last in (False, True):
             try:
                 return self._once(verb, path, headers or [], body)
@@ -62,6 +64,15 @@ class Connection:
                     raise HostUnavailable(f"The host does not answer: {error}. Run `standfast up`.") from error
                 ensure_host(self.home)
         raise AssertionError("unreachable")
+
+    def _reach(self) -> None:
+        """Starts a host where none answers; at the first call settles which version goes on."""
+        ensure_host(self.home)
+        if not self._settled:
+            probe = Connection(self.home, self.role, start=False)
+            if settle(self.home, lambda: probe.call("host.status")):
+                ensure_host(self.home)
+            self._settled = True
 
     def _once(self, verb: str, path: str, headers: list[tuple[str, str]], body: bytes) -> tuple[int, dict[str, Any]]:
         sent = [("Authorization", f"Bearer {self._token()}"), *headers]
