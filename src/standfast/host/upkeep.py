@@ -154,16 +154,23 @@ class Copied:
 
 
 def prepare_backup(host: Host, command: Backup, actor: Actor, key: str | None) -> Copied:
-    """Writes the copy; refuses a relative path and a file that exists."""
+    """Writes the copy under another name first, so that the name that was asked for is whole or not there.
+
+    Refuses a relative path and a file that exists.
+    """
     target = Path(command.path)
     if not target.is_absolute():
         raise Refusal("invalid", "path is absolute.", field="path")
+    part = target.with_name(f".{target.name}.{host.new_id('bak')}")
     try:
-        host.store.backup(str(target))
+        host.store.backup(str(part))
+        os.link(part, target)
     except FileExistsError as error:
         raise Refusal("conflict", f"{target} exists; a backup never overwrites.", path=str(target)) from error
     except OSError as error:
         raise Refusal("invalid", f"{target} cannot be written: {error.strerror}.", path=str(target)) from error
+    finally:
+        part.unlink(missing_ok=True)
     return Copied(target.stat().st_size)
 
 

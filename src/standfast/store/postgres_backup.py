@@ -7,7 +7,9 @@ the migration's transaction.
 
 from __future__ import annotations
 
+import errno
 import os
+import sqlite3
 from pathlib import Path
 
 from psycopg import sql
@@ -21,7 +23,7 @@ _COUNTERS = 10_000
 
 
 def copy_out(connection: Connection, path: str) -> None:
-    """The open snapshot's rows in a new SQLite file (0600). A file that cannot be finished is removed."""
+    """The open snapshot's rows in a new SQLite file (0600). Raises `OSError`, also for what SQLite says of the disk."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     copy = connect(Path(path))
     try:
@@ -37,11 +39,10 @@ def copy_out(connection: Connection, path: str) -> None:
             copy.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
         copy.execute("COMMIT")
         copy.execute("PRAGMA journal_mode = DELETE")
-    except BaseException:
+    except sqlite3.Error as error:
+        raise OSError(errno.EIO, str(error)) from error
+    finally:
         copy.close()
-        os.unlink(path)
-        raise
-    copy.close()
 
 
 def tables(connection: Connection) -> list[str]:

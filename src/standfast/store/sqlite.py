@@ -15,6 +15,7 @@ Reads run in the caller's thread on connections of their own (WAL readers do not
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sqlite3
@@ -242,13 +243,18 @@ class SqliteStore:
 
 
 def backup_file(source: Path, target: Path) -> None:
-    """A consistent copy of a database file, made through SQLite's backup; the target must not exist."""
+    """A consistent copy of a database file, made through SQLite's backup; the target must not exist.
+
+    Raises `OSError`, also for what SQLite says of the disk.
+    """
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     reader = connect(source, readonly=True)
     copy = sqlite3.connect(target)
     try:
         reader.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        raise OSError(errno.EIO, str(error)) from error
     finally:
         copy.close()
         reader.close()
