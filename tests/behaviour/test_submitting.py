@@ -8,7 +8,7 @@ import pytest
 
 from standfast.host.artifacts import Artifacts
 from standfast.host.files import Files
-from tests.behaviour.world import THREE, World, digest
+from tests.behaviour.world import MINUTE, THREE, World, digest
 
 LARGEST = 512 * 1024
 
@@ -287,3 +287,14 @@ def test_an_artifact_that_vanished_is_written_again_before_the_approval(world: W
         file.write_text("")
     world.person.approve().ok()
     assert [path.read_text() for path in agent.files()] == [THREE]
+
+
+@pytest.mark.requirement("PLAN-CASE-17")
+def test_a_new_plan_is_taken_in_the_millisecond_in_which_the_old_one_expires(world: World) -> None:
+    agent = world.agent()
+    agent.submit().ok()
+    world.clock.passes(30 * MINUTE - 1)
+    assert agent.submit("- [ ] new\n").code == "plan_already_pending"
+    world.clock.passes(1)
+    agent.submit("- [ ] new\n").ok()
+    assert [world.person.status(plan) for plan in ("P-1", "P-2")] == ["expired", "pending"]

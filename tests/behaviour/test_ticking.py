@@ -354,3 +354,14 @@ def test_examples_are_no_tasks_and_nested_ordered_and_checked_boxes_are_read(wor
     parents = [task["parent"] for task in world.person.tasks()["tasks"]]
     assert parents == [None, "P-1.4", "P-1.4", None]
     assert agent.tick("same").ok().text.startswith("1/4")
+
+
+@pytest.mark.requirement("PLAN-TICK-17")
+def test_a_person_corrects_a_tick_also_while_the_agent_plans_anew(world: World) -> None:
+    agent = world.agent().works()
+    agent.tick("one").ok()
+    agent.reports("turn.end", stop_reason="completed").ok()
+    agent.do("plan.enter").ok()
+    assert agent.do("plan.untick", id="P-1.1", reason="It was wrong.").code == "tool_denied_in_plan"
+    world.person.do("plan.untick", id="P-1.1", session=agent.id).ok()
+    assert world.person.states() == ["open"] * 3

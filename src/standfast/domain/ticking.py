@@ -50,7 +50,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 def begin(scene: Scene, task: PlanTask, ctx: Context) -> Change:
     """Records the intent before the work; beginning again is answered as already begun."""
-    _not_in_plan_mode(scene)
+    _not_in_plan_mode(scene, ctx)
     state = scene.state(task)
     if state in (DONE, AWAITING):
         return Change(_answer(scene, task, already=True))
@@ -64,7 +64,7 @@ def begin(scene: Scene, task: PlanTask, ctx: Context) -> Change:
 
 def tick(scene: Scene, task: PlanTask, claim: Claim, ctx: Context) -> Change:
     """Claims a task done. The result says what is next and what it overtook."""
-    _not_in_plan_mode(scene)
+    _not_in_plan_mode(scene, ctx)
     items = evidence.checked(claim.evidence, ctx.actor.role)
     if scene.state(task) in (DONE, AWAITING):
         return Change(_answer(scene, task, already=True))
@@ -84,7 +84,7 @@ def tick(scene: Scene, task: PlanTask, claim: Claim, ctx: Context) -> Change:
 
 def untick(scene: Scene, task: PlanTask, claim: Claim, ctx: Context) -> Change:
     """Takes a done or awaiting claim back; an agent gives a reason. Reopens a complete tracker."""
-    _not_in_plan_mode(scene)
+    _not_in_plan_mode(scene, ctx)
     if ctx.actor.role != "operator" and not (claim.reason or "").strip():
         raise Refusal("invalid", "Say why in `reason` when you take a tick back.", field="reason")
     if scene.state(task) not in (DONE, AWAITING):
@@ -169,8 +169,9 @@ def line(scene: Scene, task: PlanTask, where: tracker.Progress, already: bool, o
     return " · ".join(parts)
 
 
-def _not_in_plan_mode(scene: Scene) -> None:
-    if scene.session.mode == "plan":
+def _not_in_plan_mode(scene: Scene, ctx: Context) -> None:
+    """Plan mode binds the agent; a person may correct what is recorded at any time."""
+    if scene.session.mode == "plan" and ctx.actor.role != "operator":
         raise Refusal("tool_denied_in_plan", "Plan mode: ticks wait until the new plan has its verdict.")
 
 

@@ -115,7 +115,7 @@ def approve(plan: Plan, standing: Standing, wish: Approval, ctx: Context) -> Cha
 
     An identical second approval answers the stored result (no event); another one is `conflict`.
     """
-    _not_expired(plan)
+    _decidable(plan)
     if wish.mode not in PERMISSION_MODES:
         raise Refusal(
             "permission_mode_required",
@@ -167,7 +167,7 @@ def _approved(plan: Plan, standing: Standing, wish: Approval, ctx: Context) -> C
 
 def reject(plan: Plan, version: int | None, note: str | None, ctx: Context, resolver: str | None = None) -> Change:
     """A person's no; touches neither mode nor permission mode. Repeated with the same note it is answered."""
-    _not_expired(plan)
+    _decidable(plan)
     if plan.status != "pending":
         return _repeated(plan, "rejected", plan.note == note)
     if version is not None and version != plan.version:
@@ -205,7 +205,10 @@ def answer(plan: Plan) -> dict[str, object]:
     }
 
 
-def _not_expired(plan: Plan) -> None:
+def _decidable(plan: Plan) -> None:
+    """The first two reasons: what was interrupted takes no verdict, and neither does what expired."""
+    if plan.status == "interrupted":
+        raise Refusal("invalid_action", f"{plan.ref} was interrupted; reoffer it to decide again.", plan=plan.id)
     if plan.status == "expired":
         raise Refusal(
             "PLAN_APPROVAL_TIMEOUT",
@@ -218,8 +221,6 @@ def _not_expired(plan: Plan) -> None:
 def _repeated(plan: Plan, status: str, same: bool) -> Change:
     if plan.status == status and same:
         return Change(answer(plan))
-    if plan.status == "interrupted":
-        raise Refusal("invalid_action", f"{plan.ref} was interrupted; reoffer it to decide again.", plan=plan.id)
     raise Refusal(
         "conflict",
         f"{plan.ref} is already {plan.status}; a verdict is final.",

@@ -31,12 +31,13 @@ from standfast.host.gates import GateFiles
 from standfast.host.hub import Hub, Listener
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Answer, Operation, Prepared
 from standfast.host.policy import authorise
-from standfast.host.sweep import sweep
+from standfast.host.sweep import overdue, sweep
 from standfast.host.texts import Texts
 from standfast.host.work import Work
 from standfast.store.tx import Receipt, Stamp, Store, Tx
 
 MAX_KEY: Final = 200
+CLOCK: Final = Actor(role="host", name="clock")
 T = TypeVar("T")
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
@@ -130,6 +131,8 @@ class Host:
             if stored is not None:
                 return stored
         assert entry.prepare is not None, "only operations with a preparation come here"
+        if self.store.read(overdue):
+            self.submit("plans.expire", {}, CLOCK).result()
         prepared = entry.prepare(self, command, actor, key)
         try:
             answer = self._write(entry, command, actor, key, prepared).result()

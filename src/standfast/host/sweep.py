@@ -1,6 +1,7 @@
 """What is due is done before anything is looked at: proposals past their deadline expire.
 
-The sweep runs at the start of every write, in its transaction, and from a loop for the quiet hours. Reading
+The sweep runs at the start of every write, in its transaction, before a write's preparation looks at anything,
+and from a loop for the quiet hours. Reading
 never shows an expired proposal as pending either: readers judge by the same clock (`as_seen`).
 """
 
@@ -21,6 +22,12 @@ def sweep(tx: Tx, ctx: Context) -> tuple[Change, ...]:
     due = (verdict.expire(plan, ctx) for plan in tx.find(Plan, "plans_due", now=ctx.now))
     events = tuple(event for event in due if event is not None)
     return (Change({}, events),) if events else ()
+
+
+def overdue(tx: Tx) -> bool:
+    """Whether the next write will find something to do."""
+    next_due = tx.number("plans_next_due")
+    return 0 < next_due <= tx.now()
 
 
 def as_seen(plan: Plan, ctx: Context) -> Plan:
