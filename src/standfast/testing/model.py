@@ -27,7 +27,7 @@ class Model:
 
     def __init__(self, sessions: int) -> None:
         self.now = 0
-        fresh = {"mode": "agent", "turn": None, "reports": False}
+        fresh = {"mode": "agent", "turn": None, "reports": False, "owed": 0}
         self.sessions: list[dict[str, Any]] = [dict(fresh) for _ in range(sessions)]
         self.plans: list[dict[str, Any]] = []
 
@@ -126,8 +126,9 @@ class Model:
         code = self._settled(found)
         if code is None and found["status"] == "approved":
             code = "conflict"
-        if code is None:
+        if found["status"] == "pending":
             found["status"] = "rejected"
+            self.sessions[found["session"]]["owed"] += 1
         return code
 
     def forbidden(self, plan: int) -> str | None:
@@ -195,13 +196,16 @@ class Model:
             self.sessions[session]["turn"] = ["connection"]
 
     def asks(self, session: int) -> str | None:
-        """The agent asks for the status of its newest plan."""
+        """The agent asks for the status of its newest plan, and is told what it is owed; either opens a turn."""
         own = [plan for plan in self.plans if plan["session"] == session]
         if not own:
             return "not_found"
-        if own[-1]["status"] == "approved" and own[-1]["execution"] == "queued":
+        queued = own[-1]["status"] == "approved" and own[-1]["execution"] == "queued"
+        if queued or self.sessions[session]["owed"]:
             self._opens_turn(session)
+        if queued:
             self._claims(session)
+        self.sessions[session]["owed"] = 0
         return None
 
     def _claims(self, session: int) -> None:
@@ -212,7 +216,7 @@ class Model:
     def turn_starts(self, session: int) -> str | None:
         """The client reports a new turn: another one is lost by it; a connection's own gives way as completed."""
         self._ends(session, "completed" if self.sessions[session]["turn"] == ["connection"] else "interrupted")
-        self.sessions[session] |= {"turn": ["reported"], "reports": True}
+        self.sessions[session] |= {"turn": ["reported"], "reports": True, "owed": 0}
         self._claims(session)
         return None
 
