@@ -1,13 +1,9 @@
 """What the pipe and the endpoint cost, as ratios measured in one run, alternating.
 
-    python bench/mcp.py [ROUNDS]
-
 - pipe: from its start to its answer to `initialize` (host running), against `python -c pass` and against the
   SDK's own stdio server with one trivial tool; and its memory afterwards.
 - endpoint: a tool call over one kept-alive HTTP connection, against the SDK's trivial tool served the SDK's
   own way.
-
-Prints a table and, as the last line, JSON.
 """
 
 from __future__ import annotations
@@ -22,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+
+from bench.report import Row
 
 ROOT = Path(__file__).parents[1]
 STANDIN = ROOT / "tests" / "serve" / "mcp_standin.py"
@@ -43,6 +41,7 @@ if len(sys.argv) > 1:
 else:
     server.run("stdio")
 """
+ROUNDS = 15
 CLIENT = {"name": "bench", "version": "1"}
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 ENVELOPE = {
@@ -152,8 +151,8 @@ def bench_endpoint(ours: str, sdk: str, rounds: int) -> dict[str, float]:
     return figures
 
 
-def main(rounds: int) -> None:
-    """Run both and print them."""
+def figures(rounds: int) -> dict[str, float]:
+    """Both, over stand-ins of the host."""
     with tempfile.TemporaryDirectory() as folder:
         home, quiet = Path(folder) / "home", {"stdout": subprocess.PIPE, "text": True}
         with (
@@ -161,15 +160,23 @@ def main(rounds: int) -> None:
             subprocess.Popen([sys.executable, str(STANDIN), folder, "--tcp"], env=ENVIRON, **quiet) as tcp,
             subprocess.Popen([sys.executable, "-c", SDK, "--http"], env=ENVIRON, **quiet) as sdk,
         ):
-            figures = bench_endpoint(tcp.stdout.readline(), sdk.stdout.readline(), rounds)
+            found = bench_endpoint(tcp.stdout.readline(), sdk.stdout.readline(), rounds)
             for server in (tcp, sdk):
                 server.kill()
-            figures |= bench_pipe(home, rounds)
+            found |= bench_pipe(home, rounds)
             host.kill()
-    for name, value in figures.items():
-        print(f"{name:28} {value:10.2f}")
-    print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
+    return found
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)
+def rows() -> list[Row]:
+    """The pipe and the endpoint against their goals."""
+    found = figures(ROUNDS)
+    sdk = "the SDK's stdio server"
+    trivial = "the SDK's trivial tool over HTTP"
+    return [
+        Row("standfast mcp: first answer", found["pipe_over_pass"], "×", "python -c pass", 4),
+        Row("standfast mcp: first answer, peer", found["pipe_over_sdk"], "×", sdk, 0.1),
+        Row("standfast mcp: memory", found["pipe_rss_kb"] / 1000, "MB", "", 15),
+        Row("/mcp: tool call, 2025 era", found["throughput_over_sdk_2025"], "×", trivial, 0.7, at_least=True),
+        Row("/mcp: tool call, 2026 era", found["throughput_over_sdk_2026"], "×", trivial, 0.7, at_least=True),
+    ]

@@ -9,7 +9,7 @@ Rows: the floor, what the cheap start rests on (interpreter flags, imports), and
 commands. A command that is not installed, or ends with an error, has no figure but a reason. `standfast
 hook` and `tasks next` speak to the host of STANDFAST_HOME: start it first (`standfast up`).
 
-Use: python bench/start.py [--runs N] [--only WORD] [--json FILE]
+Use: python -m bench.start [--runs N] [--only WORD] [--json FILE]
 Not here: a verdict; `quality` goals are read off the ratios by a person.
 """
 
@@ -21,10 +21,16 @@ import statistics
 import subprocess
 import sys
 import sysconfig
+import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import report
+from tests.support.hosts import running_host
+
+ROUNDS = 40
 FLOOR = "python -c pass"
 IMPORTS = (
     *("_socket", "socket", "select", "_json", "json", "threading", "argparse"),
@@ -201,10 +207,32 @@ def table(figures: Sequence[Figure]) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Ratios of process starts to `python -c pass`.")
-    parser.add_argument("--runs", type=int, default=40, help="rounds (default 40)")
+    parser.add_argument("--runs", type=int, default=ROUNDS, help=f"rounds (default {ROUNDS})")
     parser.add_argument("--only", default="", help="only rows whose name contains this, and the floor")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     return parser.parse_args(arguments)
+
+
+def rows() -> list[report.Row]:
+    """The host's readiness and the commands with a goal, against the floor."""
+    script = str(Path(sysconfig.get_path("scripts")) / "standfast")
+    with tempfile.TemporaryDirectory(prefix="standfast-bench-") as folder:
+        home = Path(folder) / "home"
+        begun = time.perf_counter()
+        with running_host(home):
+            ready = time.perf_counter() - begun
+            wanted = [
+                *interpreter_rows()[:1],
+                Row("standfast --version", (script, "--version")),
+                Row("standfast status", (script, "status", "--home", str(home))),
+            ]
+            floor, version, status = measure(wanted, ROUNDS)
+    against = f"{FLOOR} ({floor.wall_ms:.0f} ms)"
+    return [
+        report.Row("host ready, empty home", ready * 1000, "ms", f"{ready * 1000 / floor.wall_ms:.0f} × {FLOOR}"),
+        report.Row(version.name, version.ratio, "×", against, 3),
+        report.Row(status.name, status.ratio, "×", against),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
