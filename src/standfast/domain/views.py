@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from standfast.domain import tracker
-from standfast.domain.checklist import PlanTask
+from standfast.domain.checklist import TASKS, PlanTask
 from standfast.domain.plan import INSTRUCTION_INLINE_BYTES, Execution, Plan, PlanText
 from standfast.domain.session import Session
 from standfast.domain.text import escape_title, print_title
@@ -24,6 +24,8 @@ from standfast.domain.tracker import AWAITING, BEGUN, DONE
 MARKER_LIMIT: Final = 400
 TITLE_LIMIT: Final = 120
 RESUME_LIMIT: Final = 4_000
+CHARACTERS_PER_TASK: Final = 80
+"""A resume view lists one open task per so many of its characters, since titles that are short cost more tokens."""
 INACTIVE_SHOWN: Final = 3
 NOTHING: Final = "[standfast] Nothing is active now; earlier markers no longer hold."
 
@@ -114,11 +116,11 @@ def _task_line(plan: Plan, task: PlanTask) -> str:
     return f"- {plan.ref}.{task.position} {quoted(task.normalised)}"
 
 
-def _bounded(lines: list[str], room: int) -> list[str]:
+def _bounded(lines: list[str], room: int, most: int = TASKS) -> list[str]:
     kept: list[str] = []
     for line in lines:
         room -= len(line) + 1
-        if room < 0:
+        if room < 0 or len(kept) == most:
             return [*kept, f"and {len(lines) - len(kept)} more: plan_tasks"]
         kept.append(line)
     return kept
@@ -148,7 +150,7 @@ def resume(standing: Standing, limit: int = RESUME_LIMIT) -> str:
     ]
     tail.append(f"Next action: {next_action(standing)}")
     room = limit - sum(len(line) + 1 for line in (*head, *tail)) - 40
-    return "\n".join([*head, *_bounded(body, max(room, 0)), *tail])[:limit]
+    return "\n".join([*head, *_bounded(body, max(room, 0), limit // CHARACTERS_PER_TASK), *tail])[:limit]
 
 
 def _approved(standing: Standing, scene: Scene) -> list[str]:
