@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -21,6 +22,7 @@ from standfast.config import system_clock
 from standfast.domain.change import Actor
 from standfast.host.door import Host
 from standfast.host.fence import raise_fence
+from standfast.host.operation import Answer
 from standfast.store.postgres_open import open_postgres
 from standfast.store.sqlite import connect
 from standfast.store.sqlite_open import open_sqlite
@@ -80,10 +82,14 @@ class Desk:
 
     def tick(self, n: int) -> None:
         """A tick, or its taking back, by turns."""
+        self.submit_tick(n).result()
+
+    def submit_tick(self, n: int) -> Future[Answer]:
+        """The same without waiting."""
         title, back = f"task {n % self.tasks}", n // self.tasks % 2 == 1
         payload = {"title": title, "session": self.session} if back else {"title": title}
         operation, actor = ("plan.untick", OPERATOR) if back else ("plan.tick", self.agent)
-        self._host.call(operation, payload, actor, f"bench-{next(KEYS)}")
+        return self._host.submit(operation, payload, actor, f"bench-{next(KEYS)}")
 
 
 def written(count: int) -> list[int]:
