@@ -12,6 +12,7 @@ import pytest
 
 import standfast
 from tests.support.hosts import PYTHON, Agent, running_host, stop_any
+from tests.support.processes import wait_until
 
 AS_VERSION = (
     "import sys, standfast; standfast.__version__ = sys.argv.pop(1); "
@@ -42,7 +43,7 @@ def test_a_newer_client_takes_an_older_host_over_and_agents_go_on(tmp_path: Path
         assert agent.tool("plan_tick", title="one").startswith("1/2")
         done = as_version("99.0.0", command, "--home", str(home))
         assert done.returncode == 0, done.stderr
-        assert not host.process.running()
+        wait_until(lambda: not host.process.running(), "the older host to have ended")
         assert announced(home)["pid"] != host.process.pid
         assert agent.tool("plan_tick", title="two").startswith("2/2")
         stop_any(home)
