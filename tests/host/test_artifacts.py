@@ -140,3 +140,32 @@ def test_a_directory_that_holds_something_gets_no_ignore_file(tmp_path: Path) ->
     (tmp_path / "docs" / "readme.md").write_text("ours")
     Artifacts().write(tmp_path, "docs", wanted())
     assert not (tmp_path / "docs" / ".gitignore").exists()
+
+
+class _Overtaken(Files):
+    """Another writer is quicker between a look at the empty directory and what follows from it."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.other = lambda: written(workspace, wanted(temp="other"))
+
+    def is_empty(self, directory: int) -> bool:
+        empty = super().is_empty(directory)
+        self.other()
+        return empty
+
+
+def test_two_first_files_of_a_directory_at_once_are_both_written(tmp_path: Path) -> None:
+    written(tmp_path, wanted(temp="mine"), _Overtaken(tmp_path))
+    assert len(files_of(tmp_path)) == 2
+    assert (tmp_path / DIRECTORY / ".gitignore").read_bytes() == b"*\n"
+
+
+def test_a_first_file_that_fails_leaves_the_ignore_file_to_the_one_beside_it(tmp_path: Path) -> None:
+    class Failing(Files):
+        def link(self, name: str, new: str, directory: int) -> None:
+            written(tmp_path, wanted(temp="other"))
+            raise OSError(errno.EIO, "the disk")
+
+    refused(lambda: Artifacts(Failing()).write(tmp_path, DIRECTORY, wanted(temp="mine")))
+    assert len(files_of(tmp_path)) == 1
+    assert (tmp_path / DIRECTORY / ".gitignore").read_bytes() == b"*\n"

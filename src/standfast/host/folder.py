@@ -153,10 +153,16 @@ class Folder:
         return Proof(kind, identity_of(status), status.st_nlink, note)
 
     def own(self, name: str, content: bytes) -> None:
-        """Gives a directory that holds nothing its first file, which `undo` takes back."""
+        """Gives a directory that holds nothing its first file, which `undo` takes back.
+
+        Of several writers that find it empty one makes the file; the others go on.
+        """
         if not self.files.is_empty(self.descriptor):
             return
-        descriptor = self.files.create(name, self.descriptor)
+        try:
+            descriptor = self.files.create(name, self.descriptor)
+        except FileExistsError:
+            return
         try:
             self.put(descriptor, content)
             self.files.sync(descriptor)
@@ -168,9 +174,13 @@ class Folder:
             self.files.close(descriptor)
 
     def undo(self) -> None:
-        """Takes back, as far as it goes, the first file and the directories that this walk made."""
+        """Takes back, as far as it goes, the first file and the directories that this walk made.
+
+        The first file stays where another writer has put something beside it meanwhile.
+        """
         with contextlib.suppress(OSError):
-            for name, identity in self._own.items():
+            alone = self._own and set(self.files.names(self.descriptor)) <= set(self._own)
+            for name, identity in self._own.items() if alone else ():
                 self.remove(name, identity)
             for name, parent in reversed(self._made):
                 self.files.remove_directory(name, parent)
