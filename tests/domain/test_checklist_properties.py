@@ -33,6 +33,7 @@ def test_every_text_is_read_the_same_way_twice(markdown: str) -> None:
         assert all(1 <= position <= len(first.tasks) for position in task.after)
 
 
+@pytest.mark.requirement("PLAN-CHECKLIST-08")
 @given(PLANS)
 @settings(max_examples=300, deadline=None)
 def test_a_title_printed_whole_always_leads_to_its_task(markdown: str) -> None:
@@ -52,6 +53,7 @@ def test_dependencies_never_close_a_circle(markdown: str) -> None:
     assert not after
 
 
+@pytest.mark.requirement("PLAN-CHECKLIST-07")
 def test_a_thousand_tasks_are_read_and_one_more_is_too_many() -> None:
     whole = "".join(f"- [ ] Task {n}\n" for n in range(TASKS))
     assert len(parse_checklist(whole).tasks) == TASKS
@@ -59,6 +61,7 @@ def test_a_thousand_tasks_are_read_and_one_more_is_too_many() -> None:
         parse_checklist(whole + "- [ ] One more\n")
 
 
+@pytest.mark.requirement("PLAN-CHECKLIST-07")
 def test_a_line_of_a_hundred_thousand_characters_is_one_title() -> None:
     title = "word " * 20_000
     (task,) = parse_checklist(f"- [ ] {title}\n").tasks

@@ -18,6 +18,9 @@ PLANS = Path(__file__).parents[1] / "fixtures" / "plans"
 NAMES = sorted(path.stem for path in PLANS.glob("*.md"))
 
 
+@pytest.mark.requirement(
+    "PLAN-CHECKLIST-03", "PLAN-CHECKLIST-04", "PLAN-CHECKLIST-05", "PLAN-CHECKLIST-06", "PLAN-CHECKLIST-10"
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plan_is_read_as_a_person_would(name: str) -> None:
     markdown = (PLANS / f"{name}.md").read_bytes().decode()
@@ -33,6 +36,7 @@ def test_a_plan_is_read_as_a_person_would(name: str) -> None:
     assert {field: found[field] for field in expected} == expected
 
 
+@pytest.mark.requirement("PLAN-CHECKLIST-08")
 @pytest.mark.parametrize("name", NAMES)
 def test_positions_count_from_one_and_keys_differ(name: str) -> None:
     tasks = parse_checklist((PLANS / f"{name}.md").read_bytes().decode()).tasks

@@ -70,7 +70,7 @@ def states() -> str:
 def operations() -> str:
     """Every operation: who may call it, what it takes, what it is for a model."""
     lines = [
-        "Each is `POST /v1/op/NAME` with a JSON body, and `standfast call NAME --input JSON` on the command line.",
+        "Each is `POST /v1/op/NAME` with a JSON body, and `standfast call NAME --json INPUT` on the command line.",
         "A write takes an `Idempotency-Key`; the same key with the same input gives the stored answer.",
         "",
         "## Who may call what",

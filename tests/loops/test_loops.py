@@ -41,6 +41,7 @@ def during(loop: Coroutine[Any, Any, None], act: Callable[[], object], happened:
     asyncio.run(run())
 
 
+@pytest.mark.requirement("DOOR-08")
 def test_a_proposal_expires_at_its_deadline_although_nobody_calls(world: World) -> None:
     world.agent().submit().ok()
     world.clock.passes(30 * MINUTE)
@@ -84,6 +85,7 @@ def test_a_notice_that_fails_changes_nothing(world: World, command: str) -> None
     assert world.person.status("P-2") == "pending"
 
 
+@pytest.mark.requirement("DOOR-08")
 def test_old_receipts_go_by_themselves(world: World) -> None:
     agent = world.agent().works()
     agent.do("plan.tick", request="t", title="one").ok()

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.support.hosts import PLAN, Agent, running_host, stop_any
 
 WRITERS = 4
@@ -33,6 +35,7 @@ def test_an_agent_works_through_a_plan_while_the_host_is_killed(home: Path, tmp_
             assert after.done("audit.verify", {})["ok"]
 
 
+@pytest.mark.requirement("MCP-12")
 def test_the_endpoint_is_the_agents_whatever_token_it_is_reached_with(home: Path, tmp_path: Path) -> None:
     work = tmp_path / "w"
     with running_host(home) as host:

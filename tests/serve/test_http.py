@@ -45,6 +45,7 @@ def test_a_wrong_token_and_one_of_another_home_are_refused(host: Running, tmp_pa
             assert reply.status == 401
 
 
+@pytest.mark.requirement("HTTP-03")
 @pytest.mark.parametrize("name", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80"])
 def test_a_rebound_host_name_is_refused(host: Running, name: str) -> None:
     headers = {"Authorization": f"Bearer {host.token('operator')}"}
@@ -52,6 +53,7 @@ def test_a_rebound_host_name_is_refused(host: Running, name: str) -> None:
     assert reply.status == 403
 
 
+@pytest.mark.requirement("HTTP-03")
 def test_a_request_of_another_site_is_refused(host: Running) -> None:
     headers = {"Authorization": f"Bearer {host.token('operator')}"}
     port = host.facts["port"]
@@ -76,6 +78,7 @@ def test_an_agent_cannot_speak_for_a_session_without_its_token(host: Running, tm
         assert (reply.status, reply.code) == (403, "forbidden")
 
 
+@pytest.mark.requirement("HTTP-02")
 @pytest.mark.parametrize(
     ("body", "code"),
     [(b"{", "invalid"), (b"[]", "invalid"), (b'{"plan": 7}', "invalid"), (b'{"plan": "P-1", "x": 1}', "invalid")],
@@ -96,6 +99,7 @@ def test_an_unknown_operation_is_not_found(host: Running) -> None:
     assert host.op("plan.sing", {}).code == "unknown_operation"
 
 
+@pytest.mark.requirement("HTTP-01")
 def test_the_same_key_gives_the_stored_answer_and_another_payload_a_conflict(host: Running, tmp_path: Path) -> None:
     _, token = host.session(tmp_path / "w", "keys")
     wish = {"title": "Plan", "question": "Go?", "markdown": PLAN}
@@ -107,6 +111,7 @@ def test_the_same_key_gives_the_stored_answer_and_another_payload_a_conflict(hos
     assert (other.status, other.code) == (409, "idempotency_conflict")
 
 
+@pytest.mark.requirement("HTTP-05")
 def test_the_catalogue_and_the_openapi_document_name_every_operation(host: Running) -> None:
     headers = {"Authorization": f"Bearer {host.token('observer')}"}
     listed = host.request("GET", "/v1/operations", **headers).json["operations"]
@@ -115,6 +120,7 @@ def test_the_catalogue_and_the_openapi_document_name_every_operation(host: Runni
     assert set(paths) == {f"/v1/op/{name}" for name in CATALOGUE}
 
 
+@pytest.mark.requirement("HTTP-08")
 def test_an_artifact_is_the_exact_bytes_under_their_digest(host: Running, tmp_path: Path) -> None:
     markdown = "# Plan\r\n\r\n- [ ] päck\t it \u202e\r\n"
     plan, _ = host.approved(tmp_path / "w", markdown, "bytes")
@@ -126,6 +132,7 @@ def test_an_artifact_is_the_exact_bytes_under_their_digest(host: Running, tmp_pa
     assert (fresh.status, fresh.body) == (304, b"")
 
 
+@pytest.mark.requirement("DOOR-07")
 def test_a_verdict_ends_a_wait_at_once(host: Running, tmp_path: Path) -> None:
     _, token = host.session(tmp_path / "w", "waits")
     wish = {"title": "Plan", "question": "Go?", "markdown": PLAN}
@@ -144,6 +151,7 @@ def test_a_verdict_ends_a_wait_at_once(host: Running, tmp_path: Path) -> None:
     assert answers == ["approved"]
 
 
+@pytest.mark.requirement("HTTP-06")
 def test_a_stream_resumes_after_the_last_event_without_loss(host: Running, tmp_path: Path) -> None:
     host.approved(tmp_path / "w", name="stream-1")
     first = _read_events(host, 0, 3)
@@ -170,11 +178,13 @@ def _read_events(host: Running, after: int, count: int) -> list[int]:
     return numbers
 
 
+@pytest.mark.requirement("HOST-02")
 def test_everything_in_a_home_is_its_owners_alone(host: Running) -> None:
     for path in (host.home, *host.home.rglob("*")):
         assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, path
 
 
+@pytest.mark.requirement("HOST-01")
 def test_a_second_host_on_the_same_home_cannot_start(host: Running) -> None:
     with pytest.raises(AssertionError, match="Another host holds"), running_host(host.home):
         pass

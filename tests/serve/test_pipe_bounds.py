@@ -28,6 +28,7 @@ def pipe(tmp_path: Path) -> Iterator[PipeProcess]:
         yield process
 
 
+@pytest.mark.requirement("MCP-09")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_at_the_end_of_input_what_is_in_flight_is_answered_and_the_host_is_told(tmp_path: Path, version: str) -> None:
     with PipeProcess(tmp_path / "home", version) as pipe:
@@ -57,6 +58,7 @@ def test_a_signal_ends_the_pipe_and_the_host_is_told(pipe: PipeProcess) -> None:
     assert len(logged(pipe.home, "closed")) == 1
 
 
+@pytest.mark.requirement("MCP-09")
 def test_the_pipe_ends_when_its_parent_is_gone_though_its_input_stays_open(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PARENT, RUN_PIPE, "None", "--home", str(tmp_path)]
     environ = {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -21,6 +21,7 @@ def pipe(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PipeProcess
         yield process
 
 
+@pytest.mark.requirement("MCP-01")
 def test_the_first_message_starts_a_host_and_is_answered(pipe: PipeProcess) -> None:
     result = pipe.open()["result"]
     assert result["instructions"] == "Tools for tests."

@@ -23,6 +23,7 @@ def server(tmp_path: Path) -> Iterator[StdioServerParameters]:
     kill_host(home)
 
 
+@pytest.mark.requirement("MCP-10")
 @pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
 def test_the_official_client_does_not_notice_that_the_host_dies(
     server: StdioServerParameters, mode: Literal["auto", "legacy"], version: str

@@ -136,6 +136,7 @@ def test_the_home_is_named_by_the_environment_or_the_xdg_state_directory(
     assert home_directory(environ) == expected
 
 
+@pytest.mark.requirement("HOST-04")
 def test_a_host_on_demand_inherits_none_of_the_clients_secrets_and_settings() -> None:
     client = {
         "PATH": "/bin",
@@ -200,6 +201,7 @@ def imported_by(module: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.requirement("MCP-01")
 def test_the_pipe_imports_nothing_heavy() -> None:
     loaded = imported_by("standfast.client.pipe")
     heavy = {

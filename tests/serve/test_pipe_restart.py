@@ -21,6 +21,7 @@ def pipe(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PipeProcess
         yield process
 
 
+@pytest.mark.requirement("MCP-10")
 def test_a_killed_host_is_started_again_and_the_conversation_goes_on(pipe: PipeProcess) -> None:
     assert pipe.call("count") == "count 1"
     before = json.loads(pipe.call("context"))
@@ -43,6 +44,7 @@ def test_a_call_that_was_not_done_before_the_host_died_is_done_afterwards(pipe: 
     assert pipe.call("die") == "alive"
 
 
+@pytest.mark.requirement("MCP-10")
 def test_every_call_in_flight_is_sent_again_and_answered_once(pipe: PipeProcess) -> None:
     waiting = [pipe.start_call("wait") for _ in range(3)]
     while logged(pipe.home, "waits").count("began") < 3:
@@ -87,6 +89,7 @@ def test_a_host_that_is_put_down_and_brought_up_again_is_not_noticed(pipe: PipeP
         assert text_of(pipe.answer(asked)) == "count 1"
 
 
+@pytest.mark.requirement("HOST-05")
 def test_a_host_that_is_down_on_purpose_is_not_started(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
@@ -96,6 +99,7 @@ def test_a_host_that_is_down_on_purpose_is_not_started(tmp_path: Path) -> None:
         assert logged(home, "starts") == []
 
 
+@pytest.mark.requirement("HOST-04")
 def test_without_a_host_each_request_is_told_what_to_do_and_the_pipe_stays(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with PipeProcess(home, VERSIONS[1], command=["sh", "-c", "echo no such database >&2; exit 1"]) as pipe:
@@ -119,6 +123,7 @@ def test_a_wrong_token_is_an_error_that_names_it(tmp_path: Path) -> None:
             assert "token" in second.open()["error"]["message"]
 
 
+@pytest.mark.requirement("HOST-04")
 def test_many_clients_at_once_start_one_host(tmp_path: Path) -> None:
     home = tmp_path / "home"
     pipes = [PipeProcess(home, VERSIONS[number % 3]) for number in range(6)]

@@ -40,6 +40,7 @@ def answers(folder: Path, environ: Mapping[str, str]) -> dict[Any, Any]:
     return {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
 
 
+@pytest.mark.requirement("HOST-07")
 @pytest.mark.parametrize("by", ["environment", "project"])
 def test_a_client_gets_a_server_that_offers_nothing_and_leaves_no_trace(by: str, tmp_path: Path) -> None:
     home, project = tmp_path / "home", tmp_path / "project" / "below"

@@ -72,6 +72,7 @@ def test_works_that_wait_share_one_commit(store: Store) -> None:
     assert store.commits - before == 2  # type: ignore[attr-defined]
 
 
+@pytest.mark.requirement("STORE-03")
 def test_a_work_that_raises_leaves_the_others_of_its_batch_alone(store: Store) -> None:
     def spoilt(tx: Tx) -> None:
         adding("spoilt")(tx)
@@ -88,6 +89,7 @@ def test_a_work_that_raises_leaves_the_others_of_its_batch_alone(store: Store) -
     assert store.failure is None
 
 
+@pytest.mark.requirement("STORE-03")
 def test_a_constraint_costs_only_the_work_that_broke_it(store: Store) -> None:
     gate, _ = held(store)
     futures = [store.write(adding("a")), store.write(adding("a")), store.write(adding("b"))]
@@ -99,6 +101,7 @@ def test_a_constraint_costs_only_the_work_that_broke_it(store: Store) -> None:
     assert names(store) == ["prj_a", "prj_b"]
 
 
+@pytest.mark.requirement("STORE-03")
 def test_a_work_out_of_memory_costs_only_itself(store: Store) -> None:
     def greedy(tx: Tx) -> None:
         adding("greedy")(tx)

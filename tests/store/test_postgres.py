@@ -50,6 +50,7 @@ def test_a_lost_connection_is_made_again_and_nothing_is_asked_of_the_caller(
     assert store.failure is None
 
 
+@pytest.mark.requirement("STORE-04")
 def test_a_connection_lost_in_the_middle_of_a_batch_runs_the_batch_again_once(
     store: PostgresStore, person: psycopg.Connection[Any]
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_connection_lost_in_the_middle_of_a_batch_runs_the_batch_again_once(
     assert names(store) == ["prj_a", "prj_b", "prj_c"]
 
 
+@pytest.mark.requirement("STORE-04")
 def test_a_connection_lost_during_the_commit_is_told_as_unknown_and_the_store_goes_on(
     store: PostgresStore, person: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_zombie_of_its_own_does_not_lock_a_host_out(
     zombie.close()
 
 
+@pytest.mark.requirement("STORE-06")
 def test_a_writer_of_somebody_elses_costs_a_retry_and_not_a_write(
     store: PostgresStore, person: psycopg.Connection[Any]
 ) -> None:

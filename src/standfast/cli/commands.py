@@ -1,7 +1,7 @@
 """The command line's words: one parser, handlers loaded when they are used.
 
 Exit codes: 0 ok, 1 refused (the code is printed), 2 usage, 3 host unreachable. `--json` prints the answer as
-it is. Errors are one line; `--debug` shows the trace.
+it is. Errors are one line with their code, with `--json` an object; `--debug` shows the trace.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import sys
+import traceback
 from typing import Any
 
 from standfast.client.call import Connection, Refused
@@ -18,6 +19,11 @@ from standfast.client.home import home_directory
 from standfast.client.start import HostUnavailable
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
+MODES = ("ask", "accept_edits", "auto", "client")
+
+
+class UsageError(Exception):
+    """The command line names something that cannot be used; the text says what to give instead."""
 
 
 def run(words: list[str]) -> int:
@@ -31,12 +37,6 @@ def run(words: list[str]) -> int:
     try:
         handler = getattr(importlib.import_module(f"standfast.cli.{module}"), name)
         return int(handler(arguments) or OK)
-    except Refused as refused:
-        print(f"refused ({refused.code}): {refused.message}", file=sys.stderr)
-        return REFUSED
-    except HostUnavailable as error:
-        print(str(error), file=sys.stderr)
-        return UNREACHABLE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
@@ -44,9 +44,26 @@ def run(words: list[str]) -> int:
         return 130
     except Exception as error:
         if arguments.debug:
-            raise
-        print(f"standfast: {error} (more with --debug)", file=sys.stderr)
-        return REFUSED
+            traceback.print_exc()
+        return _fail(arguments, error)
+
+
+def _fail(arguments: argparse.Namespace, error: Exception) -> int:
+    """Tells what went wrong on the error stream: one line, or with `--json` the error as the host sends it."""
+    status, code, text = REFUSED, "internal", f"{type(error).__name__}: {error} (more with --debug)"
+    if isinstance(error, Refused):
+        status, code, text = REFUSED, error.code, error.message
+    elif isinstance(error, UsageError):
+        status, code, text = USAGE, "usage", str(error)
+    elif isinstance(error, HostUnavailable):
+        status, code, text = UNREACHABLE, "host_unreachable", str(error)
+    if arguments.json:
+        details = error.details if isinstance(error, Refused) else {}
+        text = json.dumps({"error": {"code": code, "message": text, "details": details}}, ensure_ascii=False)
+    else:
+        text = f"standfast: {code}: {text}"
+    print(text, file=sys.stderr)
+    return status
 
 
 def connection(arguments: argparse.Namespace, *, start: bool = True) -> Connection:
@@ -73,7 +90,7 @@ class Words:
 
     def add(self, name: str, handler: str, summary: str, *options: tuple[str, dict[str, Any]]) -> None:
         """One command."""
-        parser = self._parent.add_parser(name, help=summary, description=summary)
+        parser = self._parent.add_parser(name, help=summary, description=summary, conflict_handler="resolve")
         common(parser)
         for flag, settings in options:
             parser.add_argument(flag, **settings)
@@ -116,12 +133,13 @@ def build_parser() -> argparse.ArgumentParser:
     words.add("verify", "readings:verify_file", "Check a backup file", ("path", {}))
     settings = words.group("settings", "Settings: show, set", "readings:show_settings")
     settings.add("set", "readings:set_setting", "Change one", ("key", {}), ("value", {}), ("--project", {}))
+    given = "the input as JSON, or - to read it (the answer is JSON in any case)"
     words.add(
         "call",
         "readings:call",
         "Call any operation",
         ("operation", {}),
-        ("--input", {"default": "{}", "help": "the input as JSON"}),
+        ("--json", {"nargs": "?", "default": "{}", "const": "{}", "metavar": "INPUT", "help": given}),
         ("--session", {"help": "the session to act on"}),
         ("--role", {"default": "operator", "choices": ["operator", "observer", "agent", "worker"]}),
         ("--key", {"help": "idempotency key"}),
@@ -150,16 +168,16 @@ def _hosting(words: Words) -> None:
 def _plans(words: Words) -> None:
     plan = ("plan", {"help": "number (P-3) or id"})
     task = ("task", {"help": "task id (P-3.4)"})
-    modes = {"choices": ["ask", "accept_edits", "auto", "client"]}
+    modes = {"choices": MODES}
     words.add("list", "plans:list_plans", "The newest plans", ("--limit", {"type": int, "default": 50}))
     words.add("show", "plans:show", "A plan's card", plan)
     words.add("open", "plans:show_text", "A plan's exact text", plan)
     words.add("approve", "plans:approve", "Approve, after looking", plan, ("--mode", modes))
     words.add("reject", "plans:reject", "Reject", plan, ("--note", {}))
-    words.add("abort", "plans:simple", "Take a pending plan off the table", plan)
-    words.add("reoffer", "plans:simple", "Offer an expired or interrupted plan again", plan)
-    words.add("abort-execution", "plans:simple", "Interrupt a live execution", plan)
-    words.add("abandon", "plans:simple", "End a tracker for good", plan)
+    words.add("abort", "plans:abort", "Take a pending plan off the table", plan)
+    words.add("reoffer", "plans:reoffer", "Offer an expired or interrupted plan again", plan)
+    words.add("abort-execution", "plans:abort_execution", "Interrupt a live execution", plan)
+    words.add("abandon", "plans:abandon", "End a tracker for good", plan)
     words.add(
         "adopt",
         "plans:adopt",
@@ -172,5 +190,7 @@ def _plans(words: Words) -> None:
     words.add("attach", "plans:attach", "Move a tracker to a session", plan, ("--session", {"required": True}))
     words.add("ticks", "plans:ticks", "A plan's recorded ticks", plan)
     words.add("tasks", "plans:tasks", "A plan's tasks", plan)
-    words.add("confirm", "plans:confirm", "Confirm a task that waits for you", task, ("--note", {}))
-    words.add("resolve", "plans:resolve", "Say what became of it", task, ("outcome", {"choices": ["done", "open"]}))
+    of = ("--plan", {"help": "the plan's id, where several projects have its number"})
+    words.add("confirm", "plans:confirm", "Confirm a task that waits for you", task, of, ("--note", {}))
+    became = ("outcome", {"choices": ["done", "open"]})
+    words.add("resolve", "plans:resolve", "Say what became of an uncertain task", task, became, of)

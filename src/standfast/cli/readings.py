@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from argparse import Namespace
 
-from standfast.cli.commands import OK, REFUSED, connection, emit, home_of
+from standfast.cli.commands import OK, REFUSED, UsageError, connection, emit, home_of
 from standfast.cli.show import clean, table, when
 from standfast.client.call import Connection
 
@@ -104,6 +105,12 @@ def set_setting(arguments: Namespace) -> int:
 def call(arguments: Namespace) -> int:
     """Any operation, its answer as JSON."""
     door = Connection(home_of(arguments), arguments.role, session=arguments.session)
-    answer = door.call(arguments.operation, json.loads(arguments.input), arguments.key)
+    try:
+        given = json.loads(sys.stdin.read() if arguments.json == "-" else arguments.json)
+    except ValueError as error:
+        raise UsageError(f"The input is not JSON: {error}. Give an object, as in --json '{{}}'.") from error
+    if not isinstance(given, dict):
+        raise UsageError("The input is a JSON object, as in --json '{}'.")
+    answer = door.call(arguments.operation, given, arguments.key)
     print(json.dumps(answer, ensure_ascii=False, indent=2))
     return OK
