@@ -192,6 +192,43 @@ def test_on_a_branch_from_before_the_approval_the_tracker_takes_no_tick(world: W
     agent.tick("one").ok()
 
 
+@pytest.mark.requirement("PLAN-SESSION-09")
+def test_a_turn_started_through_the_api_beside_another_is_refused_and_ends_nothing(world: World) -> None:
+    agent = world.agent()
+    first = agent.do("turn.start", turn="t1").ok().result
+    refused = agent.do("turn.start", turn="t2")
+    assert refused.code == "session_busy"
+    assert agent.do("turn.start", turn="t1").ok().result["turn"] == first["turn"]
+    assert world.events("turn.ended") == []
+    agent.do("turn.end", turn="t1", stop_reason="completed").ok()
+    agent.do("turn.start", turn="t2").ok()
+
+
+@pytest.mark.requirement("PLAN-GATE-03", "PLAN-GATE-04", "PLAN-GATE-05", "PLAN-SUBMIT-06")
+def test_while_a_plan_waits_everything_that_changes_something_is_denied_and_reading_passes(world: World) -> None:
+    agent = world.agent()
+    agent.submit().ok()
+    for capability in ("plan", "list_read", "read"):
+        assert gate(agent, capability) is None
+    codes = {"todo_write": "todo_denied_in_plan"}
+    for capability in ("todo_write", "tick", "task_write", "workflow_start", "write", "edit", "plugin", "unknown"):
+        said = agent.reports("gate.check", capability=capability, tool="SomeTool").ok().result
+        assert (said["decision"], said["code"]) == ("deny", codes.get(capability, "tool_denied_in_plan"))
+    world.person.do("plan.reject", plan="P-1").ok()
+    assert gate(agent, "write") == "deny"
+
+
+@pytest.mark.requirement("PLAN-GATE-10")
+@pytest.mark.parametrize(
+    ("mode", "answer"), [("ask", "ask"), ("accept_edits", "ask"), ("auto", None), ("client", None)]
+)
+def test_a_path_outside_the_workspace_is_asked_about(world: World, mode: str, answer: str | None) -> None:
+    agent = world.agent().works(mode=mode)
+    assert gate(agent, "read", outside=True) == answer
+    assert gate(agent, "write", outside=True) == answer
+    assert gate(agent, "read") is None
+
+
 @pytest.mark.requirement("PLAN-GATE-01", "PLAN-GATE-02", "PLAN-GATE-06", "PLAN-CASE-26", "PLAN-CASE-27")
 def test_plan_mode_lets_reading_pass_and_stops_the_rest_whatever_mode_is_claimed(world: World) -> None:
     agent = world.agent()

@@ -18,6 +18,7 @@ from standfast.domain.tracker import Evidence, Tick
 
 POLICIES: Final = ("none", "any", "command", "human")
 KINDS: Final = ("reported", "human", "commit", "url", "artifact")
+VOUCHERS: Final = ("agent", "person", "host")
 MAX_ITEMS: Final = 16
 MAX_VALUE: Final = 2_000
 

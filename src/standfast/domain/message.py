@@ -7,13 +7,18 @@ undelivered about an execution, a person's remark stays.
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from standfast.domain.change import Context, Event, Put, Row
 from standfast.domain.machine import Machine
 from standfast.domain.session import aggregate
 
-MESSAGE = Machine("message", "pending", {("pending", "deliver"): "delivered", ("pending", "cancel"): "cancelled"})
+KINDS: Final = ("verdict", "remark")
+MESSAGE: Final = Machine(
+    "message", "pending", {("pending", "deliver"): "delivered", ("pending", "cancel"): "cancelled"}
+)
 
 
 class Message(Row, frozen=True):

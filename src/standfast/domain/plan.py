@@ -28,6 +28,7 @@ MINUTE_MS: Final = 60_000
 DAY_MS: Final = 86_400_000
 EXPIRY_DEFAULT_MS: Final = 30 * MINUTE_MS
 EXPIRY_RANGE_MS: Final = (MINUTE_MS, 7 * DAY_MS)
+ORIGINS: Final = ("submitted", "adopted", "reoffered")
 
 PLAN: Final = Machine(
     "plan",

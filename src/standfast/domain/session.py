@@ -23,6 +23,7 @@ from standfast.domain.machine import Machine
 KINDS: Final = ("interactive", "scheduled", "ephemeral", "configuration")
 MODES: Final = ("agent", "plan")
 PERMISSION_MODES: Final = ("client", "ask", "accept_edits", "auto")
+TURN_SOURCES: Final = ("prompt", "message", "connection")
 STOP_REASONS: Final = ("completed", "aborted", "error", "lost")
 FORMER_PROCESSES: Final = 8
 START_SOURCES: Final = ("startup", "resume", "clear", "compact", "fork", "connect")
