@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,11 @@ def standfast(home: Path, line: str, at: Path | None = None) -> subprocess.Compl
     )
 
 
+def hears_interrupts() -> None:
+    """As from a person's shell: what starts tests in the background may have told them not to hear Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def on_terminal(home: Path, line: str, at: Path | None = None, **environ: str) -> Any:
     """One command line on a terminal of its own."""
     command = [*PYTHON[1:], *line.split(), "--home", str(home)]
@@ -84,6 +90,7 @@ def on_terminal(home: Path, line: str, at: Path | None = None, **environ: str) -
         timeout=SECONDS,
         encoding="utf-8",
         dimensions=(50, 200),
+        preexec_fn=hears_interrupts,
         cwd=where,
     )
 

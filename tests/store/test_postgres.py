@@ -18,6 +18,9 @@ from standfast.store.postgres_open import open_postgres
 from standfast.store.tx import StorageFailed, StoreRefused, Tx
 from tests.store.test_contract import adding, held, names
 
+OURS = "FROM pg_stat_activity WHERE application_name = 'standfast' AND datname = current_database()"
+"""The product's connections to the test's own database; other tests use the same server."""
+
 
 @pytest.fixture
 def store(postgres_url: str) -> Iterator[PostgresStore]:
@@ -35,8 +38,8 @@ def person(postgres_url: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 def end_connections(person: psycopg.Connection[Any]) -> None:
-    """Ends every connection of the product's, as a restart of the server does."""
-    person.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'standfast'")
+    """Ends every connection of the product's to this database, as a restart of the server does."""
+    person.execute(f"SELECT pg_terminate_backend(pid) {OURS}")
 
 
 def test_a_lost_connection_is_made_again_and_nothing_is_asked_of_the_caller(
@@ -253,7 +256,7 @@ def test_many_readers_share_a_few_connections(store: PostgresStore, person: psyc
         thread.start()
     for thread in threads:
         thread.join(30)
-    row = person.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'standfast'").fetchone()
+    row = person.execute(f"SELECT count(*) {OURS}").fetchone()
     assert row is not None
     assert row[0] <= 9
 
