@@ -142,11 +142,11 @@ class AgentSurface:
             await self._api.run("session.disconnect", {}, actor)
 
     def resources(self, context: CallContext) -> Sequence[ResourceSpec]:
-        """The resume view of the caller's session, and its plans by number."""
-        return (
-            ResourceSpec(_RESUME, "resume", "Where this session stands."),
-            ResourceSpec("standfast://plan/{id}", "plan", "The exact text of a plan.", template=True),
-        )
+        """The resume view of the caller's session, where it has one, and its plans by number."""
+        plan = ResourceSpec("standfast://plan/{id}", "plan", "The exact text of a plan.", template=True)
+        if context.client_session is None:
+            return (plan,)
+        return (ResourceSpec(_RESUME, "resume", "Where this session stands."), plan)
 
     async def read(self, uri: str, context: CallContext) -> ResourceText:
         """Reads a resource of the caller's own session."""
