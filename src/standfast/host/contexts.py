@@ -30,9 +30,7 @@ class PlanStatus(Input, frozen=True):
 
 def status(work: Work, command: PlanStatus) -> Change:
     """Where a plan stands. To its session's own agent an approval is handed out here, once, to be executed."""
-    if not 0 <= command.wait_seconds <= WAIT_LIMIT_SECONDS:
-        raise Refusal("limit", f"wait_seconds is 0 to {WAIT_LIMIT_SECONDS}.", limit=WAIT_LIMIT_SECONDS)
-    plan = _named_or_newest(work, command)
+    plan = _asked_about(work, command)
     result = view(work, plan)
     if work.actor.role != "agent" or plan.session_id != work.actor.session:
         return Change(result)
@@ -48,7 +46,9 @@ def status(work: Work, command: PlanStatus) -> Change:
     return opened_by(events, answer)
 
 
-def _named_or_newest(work: Work, command: PlanStatus) -> Plan:
+def _asked_about(work: Work, command: PlanStatus) -> Plan:
+    if not 0 <= command.wait_seconds <= WAIT_LIMIT_SECONDS:
+        raise Refusal("limit", f"wait_seconds is 0 to {WAIT_LIMIT_SECONDS}.", limit=WAIT_LIMIT_SECONDS)
     if command.plan is not None:
         return work.plan(command.plan)
     session = work.session(command.session)
@@ -60,7 +60,7 @@ def _named_or_newest(work: Work, command: PlanStatus) -> Plan:
 
 def waits(work: Work, command: PlanStatus) -> bool:
     """Whether a caller of `status` may go on waiting: the plan is still pending."""
-    return as_seen(_named_or_newest(work, command), work.ctx).status == "pending"
+    return as_seen(_asked_about(work, command), work.ctx).status == "pending"
 
 
 def status_text(result: Mapping[str, Any]) -> str:
@@ -195,7 +195,7 @@ class ReadPlan(Input, frozen=True):
 
 def read(work: Work, command: ReadPlan) -> Change:
     """A page of the text; `next` is the following offset, None at the end."""
-    plan = _named_or_newest(work, PlanStatus(plan=command.plan, session=command.session))
+    plan = _asked_about(work, PlanStatus(plan=command.plan, session=command.session))
     text = work.text(plan.id).markdown.decode("utf-8")
     if not 0 <= command.offset <= len(text):
         raise Refusal("invalid", f"offset is 0 to {len(text)}.", field="offset")

@@ -22,7 +22,7 @@ import standfast
 from standfast.domain.change import Actor
 from standfast.domain.errors import Refusal
 from standfast.host.catalogue import CATALOGUE
-from standfast.host.operation import Answer
+from standfast.host.operation import WAIT_LIMIT_SECONDS, Answer
 from standfast.serve import errors
 from standfast.serve.auth import PAGE, Keys, identify, local_request
 from standfast.serve.events import Stream
@@ -123,7 +123,7 @@ class Api:
         woken = asyncio.Event()
         forget = self._caller.listen(lambda last, sessions: loop.call_soon_threadsafe(woken.set))
         try:
-            async with asyncio.timeout(min(seconds, 50)):
+            async with asyncio.timeout(min(seconds, WAIT_LIMIT_SECONDS)):
                 while await asyncio.to_thread(self._caller.still_waiting, operation, payload, actor):
                     await woken.wait()
                     woken.clear()
