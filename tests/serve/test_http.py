@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import stat
@@ -10,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.policy import POLICY
+from standfast.serve.http import guarded
 from tests.support.hosts import PLAN, Running, running_host
 from tests.support.processes import wait_until
 
@@ -197,3 +201,30 @@ def test_a_terminated_host_ends_cleanly_and_takes_its_announcement_away(tmp_path
         assert host.process.ended(20) == 0
         wait_until(lambda: not (host.home / "host.json").exists(), "the announcement to go")
         assert not (host.home / "host.sock").exists()
+
+
+def test_a_fault_of_the_program_is_told_as_one_and_kept_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(request: Request) -> Response:
+        raise ZeroDivisionError
+
+    scope = {"type": "http", "method": "GET", "path": "/v1/op/x", "headers": [(b"host", b"localhost")]}
+    answer = asyncio.run(guarded(broken)(Request(scope)))
+    assert answer.status_code == 500
+    assert json.loads(bytes(answer.body))["error"]["code"] == "internal"
+    assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize("operation", ["session.start", "plan.submit"])
+def test_a_store_that_broke_is_told_with_what_to_do(tmp_path: Path, operation: str) -> None:
+    with running_host(tmp_path / "home") as host:
+        _, token = host.session(tmp_path / "w")
+        for file in host.home.glob("*.db*"):
+            file.unlink()
+        wishes: dict[str, dict[str, object]] = {
+            "session.start": {"client": "c", "client_session_id": "x", "workspace": str(tmp_path / "w")},
+            "plan.submit": {"title": "T", "question": "?", "markdown": PLAN},
+        }
+        reply = host.op(operation, wishes[operation], "agent", Standfast_Session=token)
+        assert (reply.status, reply.code) == (503, "storage_failed")
+        assert "deleted or replaced" in reply.json["error"]["message"]
+    assert list((tmp_path / "w").rglob("*.md")) == []

@@ -17,7 +17,7 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
@@ -34,8 +34,10 @@ from standfast.host.policy import authorise
 from standfast.host.sweep import overdue, sweep
 from standfast.host.texts import Texts
 from standfast.host.work import Work
-from standfast.store.tx import Receipt, Stamp, Store, Tx
+from standfast.store.tx import Receipt, Stamp, StorageFailed, Store, Tx
 
+MAX_NUMBER: Final = 2**53
+"""The largest whole number that every JSON reader keeps exactly."""
 MAX_KEY: Final = 200
 CLOCK: Final = Actor(role="host", name="clock")
 T = TypeVar("T")
@@ -76,7 +78,7 @@ class Host:
         self._pool: Final = ThreadPoolExecutor(workers, thread_name_prefix="standfast-work")
 
     def call(self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None) -> Answer:
-        """Runs one operation and waits for its answer. Raises `Refusal`, or `StorageFailed` when the store broke."""
+        """Runs one operation and waits for its answer. Raises `Refusal`, also when the store broke."""
         seconds = payload.get("wait_seconds")
         if isinstance(seconds, int) and seconds > 0:
             self._patience(operation, payload, actor, min(seconds, WAIT_LIMIT_SECONDS))
@@ -114,9 +116,9 @@ class Host:
 
     def _start(self, entry: Operation, command: Any, actor: Actor, key: str | None) -> Future[Answer]:
         if entry.effect == "read":
-            return self._pool.submit(self._read, entry, command, actor)
+            return self._pool.submit(_telling, lambda: self._read(entry, command, actor))
         if entry.prepare is not None:
-            return self._pool.submit(self._prepared, entry, command, actor, key)
+            return self._pool.submit(_telling, lambda: self._prepared(entry, command, actor, key))
         return self._write(entry, command, actor, key, None)
 
     def _read(self, entry: Operation, command: Any, actor: Actor) -> Answer:
@@ -156,7 +158,7 @@ class Host:
             error = inner.exception()
             if error is None:
                 self._publish(published)
-            settle(outer, self._revealed(entry, inner.result()) if error is None else error)
+            settle(outer, self._revealed(entry, inner.result()) if error is None else _told(error))
 
         self.store.write(work, actor.session or "").add_done_callback(done)
         return outer
@@ -276,6 +278,18 @@ class Host:
         self.store.close()
 
 
+def _told(error: BaseException) -> BaseException:
+    """What callers are told of a store that broke; any other error as it is."""
+    return Refusal("storage_failed", str(error)) if isinstance(error, StorageFailed) else error
+
+
+def _telling(call: Callable[[], Answer]) -> Answer:
+    try:
+        return call()
+    except StorageFailed as error:
+        raise _told(error) from error
+
+
 def settle(future: Future[Answer], outcome: Answer | BaseException) -> None:
     """Answers a future that nobody may have cancelled in between."""
     if not future.set_running_or_notify_cancel():
@@ -288,21 +302,26 @@ def settle(future: Future[Answer], outcome: Answer | BaseException) -> None:
 
 def read_input(entry: Operation, payload: Mapping[str, Any]) -> Any:
     """The typed input of an operation, or `invalid` with what does not fit."""
-    if _holds_nul(payload):
-        text = f"{entry.name}: a text holds the character U+0000, which no store keeps; take it out."
-        raise Refusal("invalid", text, operation=entry.name)
+    trouble = _unkeepable(payload)
+    if trouble is not None:
+        raise Refusal("invalid", f"{entry.name}: {trouble}", operation=entry.name)
     try:
         return msgspec.convert(payload, entry.input)
     except msgspec.ValidationError as error:
         raise Refusal("invalid", f"{entry.name}: {error}.", operation=entry.name) from error
 
 
-def _holds_nul(value: object) -> bool:
+def _unkeepable(value: object) -> str | None:
+    """What no store keeps, or not exactly, in words; None for what all keep."""
     if isinstance(value, str):
-        return "\0" in value
+        return "a text holds the character U+0000, which no store keeps; take it out." if "\0" in value else None
+    if isinstance(value, int):
+        return None if -MAX_NUMBER <= value <= MAX_NUMBER else f"a number lies beyond ±{MAX_NUMBER}."
     if isinstance(value, Mapping):
-        return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
-    return isinstance(value, list | tuple) and any(_holds_nul(item) for item in value)
+        parts: Iterable[object] = (*value.keys(), *value.values())
+    else:
+        parts = value if isinstance(value, list | tuple) else ()
+    return next((found for found in map(_unkeepable, parts) if found is not None), None)
 
 
 def payload_digest(command: msgspec.Struct) -> str:

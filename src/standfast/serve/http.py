@@ -9,6 +9,7 @@ Not here: the MCP endpoint (`mcp`), the page (`web`), sockets and the process (`
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Final, Protocol
@@ -29,6 +30,7 @@ from standfast.serve.events import Stream
 from standfast.serve.schema import openapi, operations
 
 MAX_BODY: Final = 2_097_152
+_log: Final = logging.getLogger("standfast.http")
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -74,6 +76,9 @@ def guarded(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except Refusal as refusal:
             return refused(refusal)
+        except Exception:
+            _log.exception("%s %s", request.method, request.url.path)
+            return refused(Refusal("internal", "A fault of the program; nothing was written. The host's log has it."))
 
     return checked
 
