@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 import stat
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +16,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from standfast import config
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.policy import POLICY
 from standfast.serve.http import guarded
-from tests.support.hosts import PLAN, Running, running_host
+from tests.support.hosts import PLAN, PYTHON, Running, running_host
 from tests.support.processes import wait_until
 
 
@@ -180,6 +183,47 @@ def _read_events(host: Running, after: int, count: int) -> list[int]:
             assert json.loads(line[6:])["seq"] == numbers[-1]
     connection.close()
     return numbers
+
+
+@pytest.mark.requirement("HTTP-07")
+def test_a_reader_that_fell_behind_is_told_where_it_stands_and_misses_nothing(host: Running, tmp_path: Path) -> None:
+    _, token = host.session(tmp_path / "w", "busy")
+    for n in range(120):
+        host.done("turn.start", {"turn": f"t{n}"}, "agent", Standfast_Session=token)
+        host.done("turn.end", {"turn": f"t{n}", "stop_reason": "completed"}, "agent", Standfast_Session=token)
+    connection = http.client.HTTPConnection("127.0.0.1", host.facts["port"], timeout=20)
+    connection.request("GET", "/v1/events", headers={"Authorization": f"Bearer {host.token('observer')}"})
+    answer = connection.getresponse()
+    seen, behind = 0, []
+    while seen < 240:
+        line = answer.readline()
+        if line.startswith(b"id: "):
+            assert int(line[4:]) == seen + 1
+            seen += 1
+        elif line == b"event: behind\n":
+            behind.append((seen, json.loads(answer.readline().removeprefix(b"data: "))["after"]))
+    connection.close()
+    assert behind == [(200, 200)]
+
+
+@pytest.mark.requirement("HOST-03")
+def test_the_port_is_announced_and_is_the_next_free_one(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with running_host(tmp_path / "home", "--port", str(port)) as host:
+            assert port < host.facts["port"] < port + 50
+            assert host.request("GET", "/healthz", tcp=True).json["ok"] is True
+    assert config.DEFAULT_PORT == 4747
+
+
+@pytest.mark.requirement("HOST-09")
+def test_a_home_whose_socket_path_would_be_too_long_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    home = tmp_path / ("h" * 100)
+    done = subprocess.run([*PYTHON, "up", "--home", str(home)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (1, 3)
+    assert "100 bytes" in done.stderr
+    assert "STANDFAST_HOME" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.requirement("HOST-02")

@@ -171,11 +171,11 @@ class Starter:
         try:
             with open(os.path.join(self._home, HOST_LOG), "rb") as log:
                 log.seek(0, os.SEEK_END)
-                log.seek(max(0, log.tell() - 400))
+                log.seek(max(0, log.tell() - 4_000))
                 lines = log.read().decode("utf-8", "replace").strip().splitlines()
         except OSError:
             return ""
-        return lines[-1][:200] if lines else ""
+        return lines[-1][:1_000] if lines else ""
 
 
 def _alive(pid: int) -> bool:

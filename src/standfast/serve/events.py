@@ -2,7 +2,8 @@
 
 Each reader pages through the journal by sequence number and sleeps until a commit wakes it; the number of the
 last event is the event's id, so a reconnect with `Last-Event-ID` goes on exactly there. A slow reader holds
-nothing in the host: it is simply further behind. A comment every 15 s keeps the line open.
+nothing in the host: it is simply further behind. One that is more than a page behind is told so by a `behind`
+event, `{"after": N}`: what follows is from N on and not new. A comment every 15 s keeps the line open.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ class Stream:
                     except TimeoutError:
                         yield b": still here\n\n"
                     woken.clear()
+                full = len(page["events"]) == PAGE
                 page = await self.page(after)
+                if full and page["events"]:
+                    yield b'event: behind\ndata: {"after":%d}\n\n' % after
         finally:
             forget()
 
