@@ -9,7 +9,6 @@ is checked; the status is not zero when one does not hold.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import signal
@@ -24,7 +23,7 @@ from standfast.cli.demo_agent import DemoAgent, ToolError
 from standfast.cli.hosting import stop
 from standfast.cli.show import card, table
 from standfast.client.call import Connection
-from standfast.client.start import ensure_host
+from standfast.client.start import answers, ensure_host
 
 OLD_PLAN = "# The first idea\n\n## Steps\n\n- [ ] Rename the tables in place\n- [ ] Hope for the best\n"
 EXAMPLE_TITLE = "Move the billing tables to their own schema"
@@ -164,13 +163,13 @@ class Play:
         return 0 if all(kept for _, kept in self.survived) else 1
 
     def _pid(self) -> int:
-        return int(json.loads((self.home / "host.json").read_bytes())["pid"])
+        return int(Connection(str(self.home), start=False).call("host.status")["pid"])
 
     def end(self) -> None:
         """Stops what was started, by its own process id."""
         if self.agent is not None:
             self.agent.close()
-        if (self.home / "host.json").exists():
+        if answers(str(self.home)):
             stop(str(self.home))
 
 
