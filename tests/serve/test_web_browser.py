@@ -12,6 +12,7 @@ from test_web import HOSTILE, origin, ticket
 
 from tests.support.browser import Browser, NoBrowser, browser
 from tests.support.hosts import Running, running_host
+from tests.support.processes import wait_until
 
 TEXT = "## Steps\n\n- [ ] Back up\n- [ ] Release\n  - **Gate:** human\n"
 
@@ -102,6 +103,35 @@ def test_a_hostile_plan_runs_nothing_in_the_browser(window: Browser, tmp_path: P
         assert window.run("return window.hit") is None
         assert window.run("return document.querySelectorAll('main img, main script').length") == 0
         assert [url for url in window.requested() if "evil.example" in url] == []
+
+
+HOLD_BACK = """
+const real = window.fetch;
+window.held = [];
+window.fetch = async (path, options) => {
+  if (path !== "/page/overview") return real(path, options);
+  await new Promise((go) => window.held.push(go));
+  const answer = await real(path, options);
+  const text = answer.text.bind(answer);
+  answer.text = async () => { const all = await text(); setTimeout(() => { window.late = true; }); return all; };
+  return answer;
+};
+"""
+
+
+def test_a_slow_answer_does_not_cover_the_plan_that_the_person_has_gone_to(window: Browser, tmp_path: Path) -> None:
+    with running_host(tmp_path / "home") as host:
+        submitted(host, tmp_path / "one")
+        window.open(f"{origin(host)}/#ticket={ticket(host)}")
+        window.shows("P-1 Move it", "live")
+        window.run(HOLD_BACK)
+        submitted(host, tmp_path / "two", title="Another")
+        wait_until(lambda: window.run("return window.held.length") > 0, "the page to ask for the news")
+        window.click(".pending")
+        window.shows("Your verdict")
+        window.run("window.held.forEach((go) => go())")
+        wait_until(lambda: window.run("return window.late === true"), "the slow answer")
+        assert "Your verdict" in window.text()
 
 
 def test_the_page_needs_no_scrolling_sideways_on_a_narrow_screen(window: Browser, tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ const connection = document.getElementById("connection");
 const logout = document.getElementById("logout");
 const KEY = "standfast-bearer";
 let shown = "";
+let shownPath = "";
+let asked = 0;
+let drawn = 0;
 let seen = 0;
 let following = null;
 let skew = 0;
@@ -34,6 +37,7 @@ function leave(why) {
   if (following) following.abort();
   following = null;
   shown = "";
+  shownPath = "";
   logout.hidden = true;
   connection.textContent = "";
   main.replaceChildren();
@@ -55,10 +59,15 @@ function fragment() {
   return plan ? `/page/plans/${plan[1]}` : "/page/overview";
 }
 
-async function show(moved) {
-  const answer = await ask("GET", fragment());
+async function show() {
+  const path = fragment();
+  const turn = ++asked;
+  const answer = await ask("GET", path);
   if (answer.status === 401) return;
   const text = await answer.text();
+  // A slow answer to an older question must not cover what the person has gone on to.
+  if (path !== fragment() || turn < drawn) return;
+  drawn = turn;
   if (!answer.ok) {
     tell(JSON.parse(text).error.message);
     return;
@@ -67,6 +76,8 @@ async function show(moved) {
   // What differs only in the host's clock is not drawn again, so that a note being written stays.
   const plain = text.replace(/data-now="\d+"/g, "");
   if (plain === shown) return;
+  const moved = shownPath !== "" && path !== shownPath;
+  shownPath = path;
   const note = main.querySelector("textarea");
   const kept = !moved && note ? note.value : "";
   shown = plain;
@@ -100,7 +111,7 @@ async function follow() {
       });
       if (answer.status === 401) return leave("You are logged out. Run `standfast web` again.");
       connection.textContent = "live";
-      await show(false);
+      await show();
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";
       for (;;) {
@@ -112,7 +123,7 @@ async function follow() {
         const newest = Math.max(0, ...numbers);
         if (newest > seen) {
           seen = newest;
-          await show(false);
+          await show();
         }
       }
     } catch (problem) {
@@ -152,7 +163,7 @@ main.addEventListener("click", async (event) => {
     tell("The host does not answer. Nothing is known to be decided; look again when it is back.");
   }
   button.disabled = false;
-  await show(false).catch(() => {});
+  await show().catch(() => {});
 });
 
 logout.addEventListener("click", async () => {
@@ -160,7 +171,7 @@ logout.addEventListener("click", async () => {
   leave("You are logged out.");
 });
 
-window.addEventListener("hashchange", () => { tell(""); show(true).catch(() => {}); });
+window.addEventListener("hashchange", () => { tell(""); show().catch(() => {}); });
 setInterval(tick, 1000);
 
 (async () => {
@@ -168,6 +179,6 @@ setInterval(tick, 1000);
   if (ticket) await enter(ticket[1]);
   if (!sessionStorage.getItem(KEY)) return;
   logout.hidden = false;
-  await show(false).catch(() => {});
+  await show().catch(() => {});
   follow();
 })();
