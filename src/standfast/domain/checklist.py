@@ -33,22 +33,21 @@ TASKS: Final = 1_000
 """Tasks of one plan."""
 
 
-class PlanTask(msgspec.Struct, frozen=True):
+class PlanTask(msgspec.Struct, frozen=True, omit_defaults=True):
     """One task; specification only.
 
     `position` counts from 1; `key` is the SHA-256 (hex) of the normalised title, a NUL byte and the ordinal
     (from 1) among equal titles, which survives a resubmission. `title` is the inline Markdown as written,
-    `normalised` its text, `display` that text for a page (cut at 500 characters where `cut`), `printed` that
-    text, whole, as markers print it. `parent` and `after` are positions. `line` is 1-based.
+    `normalised` its text. `parent` and `after` are positions. `line` is 1-based. `printed` is the text as
+    markers print it, whole, None where that is `normalised`; `display` is it as a page shows it, None where
+    that is the same again or cut short, since a cut title names nothing. Titles make up most of a stored
+    checklist, so none is kept twice.
     """
 
     position: int
     key: str
     title: str
     normalised: str
-    display: str
-    cut: bool
-    printed: str
     parent: int | None
     after: tuple[int, ...]
     verify: str | None
@@ -56,6 +55,8 @@ class PlanTask(msgspec.Struct, frozen=True):
     effect: Effect
     meta: tuple[tuple[str, str], ...]
     line: int
+    printed: str | None = None
+    display: str | None = None
 
 
 class Checklist(msgspec.Struct, frozen=True):
@@ -123,8 +124,8 @@ def resolve_title(checklist: Checklist, text: str) -> Resolution:
             task
             for task in checklist.tasks
             if task.normalised == normalised
-            or task.printed == spaced
-            or (task.display == spaced and not task.cut)
+            or (task.normalised if task.printed is None else task.printed) == spaced
+            or task.display == spaced
             or collapse_space(task.title) == spaced
         )
     )
@@ -145,16 +146,13 @@ def _tasks(selection: Selection, drafts: Sequence[Draft], after: dict[int, tuple
     positions = {draft.id: position for position, draft in enumerate(drafts, 1)}
     keys = _keys(selection.drafts)
     for position, draft in enumerate(drafts, 1):
-        shown = display(draft.text)
+        shown, printed = display(draft.text), print_title(draft.text, None).text
         metadata: Metadata = draft.metadata
         yield PlanTask(
             position=position,
             key=keys[draft.id],
             title=draft.source,
             normalised=draft.text,
-            display=shown.text,
-            cut=shown.cut,
-            printed=print_title(draft.text, None).text,
             parent=None if draft.parent is None else positions[draft.parent],
             after=after.get(position, ()),
             verify=metadata.verify,
@@ -162,6 +160,8 @@ def _tasks(selection: Selection, drafts: Sequence[Draft], after: dict[int, tuple
             effect=metadata.effect,
             meta=metadata.free,
             line=draft.line,
+            printed=None if printed == draft.text else printed,
+            display=None if shown.cut or shown.text == printed else shown.text,
         )
 
 
