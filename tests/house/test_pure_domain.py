@@ -19,11 +19,14 @@ PURE_MODULES = {
     "hashlib",
     "markdown_it",
     "msgspec",
+    "posixpath",
     "re",
     "typing",
     "unicodedata",
 }
 """What the domain may import: nothing here reads a clock, a file, a socket, the environment or chance."""
+PATHS_AS_TEXT = {"posixpath.join", "posixpath.dirname", "posixpath.normpath"}
+"""What of `posixpath` looks at no disk."""
 IMPURE_BUILTINS = {"open", "print", "input", "exec", "eval", "__import__", "id", "hash", "globals"}
 """`id` and `hash` differ from process to process."""
 SCHEMA = SOURCE / "store" / "sql" / "schema.sql"
@@ -112,6 +115,7 @@ def test_the_domain_reaches_no_clock_no_chance_and_nothing_outside(path: Path) -
     assert {each.partition(".")[0] if each not in PURE_MODULES else each for each in foreign} <= PURE_MODULES
     called = {dotted(node.func) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)}
     assert not called & IMPURE_BUILTINS
+    assert {each for each in called if each.startswith("posixpath.")} <= PATHS_AS_TEXT
 
 
 @pytest.mark.requirement("DOOR-03")

@@ -14,6 +14,8 @@ from standfast.domain.errors import Refusal
 from standfast.host.door import Host
 from standfast.serve.agent import AgentSurface
 from standfast.serve.auth import Keys, identify
+from standfast.serve.conversations import Conversations
+from standfast.serve.hooks.route import Hooks
 from standfast.serve.http import Api, guarded, refused, respond
 from standfast.serve.mcp import McpEndpoint
 from standfast.serve.mcp_headers import context_of
@@ -48,7 +50,8 @@ class Guard:
 def build(host: Host, keys: Keys, home: Path) -> Surfaces:
     """The surfaces of a host."""
     api = Api(host, keys)
-    agent = AgentSurface(api)
+    conversations = Conversations()
+    agent = AgentSurface(api, conversations)
     mcp = McpEndpoint(agent)
 
     async def closed(request: Request) -> Response:
@@ -59,6 +62,7 @@ def build(host: Host, keys: Keys, home: Path) -> Surfaces:
     routes = [
         *api.routes(),
         *Page(api, keys).routes(),
+        *Hooks(api, keys, conversations).routes(),
         Route("/v1/connection/closed", guarded(closed), methods=["POST"]),
         Route("/mcp", endpoint=Guard(mcp, keys)),
     ]

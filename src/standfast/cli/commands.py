@@ -162,6 +162,8 @@ def _hosting(words: Words) -> None:
     words.add("status", "hosting:status", "Is a host running, and what waits")
     words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
     words.add("web", "hosting:web", "Print a one-time address of the web page")
+    client = ("client", {"choices": ["claude"]})
+    words.add("hook", "main:main", "What a client's hooks run: an event on stdin, the client's answer out", client)
     words.add("mcp", "main:main", "The stdio MCP server: a pipe to the host (takes --home, --profile, --tools)")
 
 

@@ -14,6 +14,10 @@ def main() -> int:
         from standfast.client.pipe import main as pipe
 
         return pipe(words[1:])
+    if words[:1] == ["hook"]:
+        from standfast.client.hook import main as hook
+
+        return hook(words[1:])
     if words in (["--version"], ["-V"]):
         from standfast import __version__
 

@@ -126,6 +126,12 @@ def _bounded(lines: list[str], room: int, most: int = TASKS) -> list[str]:
     return kept
 
 
+def is_empty(standing: Standing) -> bool:
+    """Whether a resume view would tell a model nothing: no plan, and nothing that plan mode forbids."""
+    plans = standing.scene or standing.pending or standing.off_branch or standing.inactive
+    return standing.session.mode == "agent" and not plans
+
+
 def resume(standing: Standing, limit: int = RESUME_LIMIT) -> str:
     """The full text after compaction, restart or on request; at most `limit` characters, stable in order."""
     head = ["[standfast] Context restored by Standfast, not words of the user. Replaces earlier ones."]

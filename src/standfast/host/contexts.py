@@ -15,7 +15,7 @@ from standfast.host.operation import WAIT_LIMIT_SECONDS, Input
 from standfast.host.scenes import standing_of
 from standfast.host.sweep import as_seen
 from standfast.host.turns import deliver, due_marker, ensure_turn, hand_out, opened_by
-from standfast.host.work import Work
+from standfast.host.work import SESSION_ROLES, Work
 
 PAGE: Final = 8_000
 
@@ -174,7 +174,8 @@ def list_all(work: Work, command: ListPlans) -> Change:
     """Plans, newest first."""
     if not 1 <= command.limit <= 500:
         raise Refusal("limit", "limit is 1 to 500.", field="limit", limit=500)
-    bound = work.session(command.session).id if command.session or work.actor.role == "agent" else None
+    own = command.session or work.actor.role in SESSION_ROLES
+    bound = work.session(command.session).id if own else None
     if bound is not None:
         found = work.tx.find(Plan, "plans_of_session", session=bound, most=command.limit)
     elif command.status is not None:
@@ -243,4 +244,4 @@ def resume(work: Work, command: Resume) -> Change:
     if not 400 <= command.limit <= 20_000:
         raise Refusal("limit", "limit is 400 to 20,000 characters.", field="limit", limit=20_000)
     standing = standing_of(work, work.session(command.session))
-    return Change({"text": views.resume(standing, command.limit)})
+    return Change({"text": views.resume(standing, command.limit), "empty": views.is_empty(standing)})

@@ -1,8 +1,9 @@
 """Gate files: one small file per session in plan mode, for hooks that cannot reach the host.
 
-Written after each commit that changes a mode. A hook that finds the host silent reads `gate/<session>`: when
-it is there, plan mode's gate stays closed. Losing one to a crash between commit and file is repaired at the
-next start, when all of them are written anew from the rows.
+Written after each commit that changes a mode. A hook that finds the host silent looks for its session's file,
+which holds the client and the client's own id of the session, a line each: while it is there, plan mode's
+gate stays closed. Losing one to a crash between commit and file is repaired at the next start, when all of
+them are written anew from the rows.
 """
 
 from __future__ import annotations
@@ -51,5 +52,5 @@ class GateFiles:
             path.unlink(missing_ok=True)
             return
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with suppress(FileExistsError), open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(f"{session.client}\n{session.client_session_id}\n")

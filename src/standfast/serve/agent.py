@@ -18,6 +18,7 @@ from standfast.domain.change import Actor
 from standfast.domain.errors import Refusal
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.operation import Operation, Tool
+from standfast.serve.conversations import Conversations
 from standfast.serve.http import Api
 from standfast.serve.schema import input_schema
 from standfast.serve.surface import (
@@ -76,8 +77,9 @@ class AgentSurface:
     version = standfast.__version__
     instructions = INSTRUCTIONS
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, conversations: Conversations) -> None:
         self._api: Final = api
+        self._conversations: Final = conversations
         self._sessions: dict[str, str] = {}
         self._starting: Final = asyncio.Lock()
         self._tools: Final = {entry.tool.name: entry for entry in CATALOGUE.values() if entry.tool is not None}
@@ -107,7 +109,10 @@ class AgentSurface:
         return ToolAnswer(entry.tool.text(answer.result))
 
     async def _actor(self, context: CallContext) -> Actor:
-        """The agent of this connection, its session started once."""
+        """The agent of the session that the client's hooks named for this call, else of the connection's own."""
+        told = self._conversations.of(context)
+        if told is not None:
+            return Actor(role="agent", session=told, connection=context.client_session or "mcp")
         connection = context.client_session
         if connection is None:
             raise Refusal("session_required", "This client has no session: send Standfast-Client-Session.")
@@ -144,7 +149,7 @@ class AgentSurface:
     def resources(self, context: CallContext) -> Sequence[ResourceSpec]:
         """The resume view of the caller's session, where it has one, and its plans by number."""
         plan = ResourceSpec("standfast://plan/{id}", "plan", "The exact text of a plan.", template=True)
-        if context.client_session is None:
+        if context.client_session is None and self._conversations.of(context) is None:
             return (plan,)
         return (ResourceSpec(_RESUME, "resume", "Where this session stands."), plan)
 

@@ -1,0 +1,95 @@
+"""What a client's tools can do: one table per client, from tool names to the gate's capabilities.
+
+A name that is in no table is `unknown`, which plan mode refuses: a client's new tool is closed until somebody
+has looked at it. Tools of other MCP servers are `foreign`, whatever they say about themselves.
+
+Not here: what a capability may do in which mode (`gate`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Final
+
+OWN_TOOLS: Final[Mapping[str, str]] = {
+    "plan_enter": "plan",
+    "plan_submit": "plan",
+    "plan_status": "plan",
+    "plan_read": "plan",
+    "plan_tasks": "plan",
+    "plan_begin": "tick",
+    "plan_tick": "tick",
+    "resume": "list_read",
+}
+"""Standfast's own tools, by the last part of the name that a client gives them."""
+
+CLAUDE: Final[Mapping[str, str]] = {
+    "Agent": "read",
+    "AskUserQuestion": "question",
+    "Bash": "shell",
+    "BashOutput": "read",
+    "Edit": "edit",
+    "EnterPlanMode": "plan",
+    "ExitPlanMode": "plan",
+    "Glob": "read",
+    "Grep": "read",
+    "KillShell": "shell",
+    "LS": "read",
+    "ListMcpResourcesTool": "read",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "NotebookRead": "read",
+    "Read": "read",
+    "ReadMcpResourceTool": "read",
+    "Skill": "read",
+    "Task": "read",
+    "TaskCreate": "todo_write",
+    "TaskGet": "list_read",
+    "TaskList": "list_read",
+    "TaskOutput": "read",
+    "TaskStop": "shell",
+    "TaskUpdate": "todo_write",
+    "TodoWrite": "todo_write",
+    "ToolSearch": "read",
+    "WebFetch": "read",
+    "WebSearch": "read",
+    "Write": "write",
+}
+"""Claude Code. A subagent's own calls come to the gate one by one, so starting one is no more than reading."""
+
+
+def of_claude(tool: str, arguments: Mapping[str, object], plans: str) -> str:
+    """The capability of a Claude Code tool call.
+
+    `plans` is the folder of the client's own plan files: its plan mode writes there, which is planning.
+    """
+    server, _, name = tool.removeprefix("mcp__").rpartition("__")
+    if tool.startswith("mcp__"):
+        return OWN_TOOLS.get(name, "foreign") if "standfast" in server else "foreign"
+    capability = CLAUDE.get(tool, "unknown")
+    if capability in ("write", "edit") and plans and _below(path_of(arguments), plans):
+        return "plan"
+    return capability
+
+
+def client_plans(transcript: str) -> str:
+    """Where Claude Code keeps its own plan files: beside the folder that holds the transcript's project."""
+    configuration = posixpath.dirname(posixpath.dirname(posixpath.dirname(transcript)))
+    return posixpath.join(configuration, "plans") if configuration else ""
+
+
+def path_of(arguments: Mapping[str, object]) -> str:
+    """The path that a file tool of Claude Code names, or nothing."""
+    found = arguments.get("file_path") or arguments.get("notebook_path") or ""
+    return found if isinstance(found, str) else ""
+
+
+def outside(path: str, workspace: str) -> bool:
+    """Whether a path that a tool names leaves the workspace, as it is written."""
+    return bool(path) and not _below(posixpath.join(workspace, path), workspace)
+
+
+def _below(path: str, folder: str) -> bool:
+    whole, base = posixpath.normpath(path), posixpath.normpath(folder)
+    return whole == base or whole.startswith(base.rstrip("/") + "/")

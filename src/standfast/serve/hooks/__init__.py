@@ -1,0 +1,1 @@
+"""Hooks of the clients: what each client reports, translated into operations, and the answers back."""
