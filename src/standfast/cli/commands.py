@@ -163,6 +163,15 @@ def _hosting(words: Words) -> None:
     words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
     words.add("web", "hosting:web", "Print a one-time address of the web page")
     client = ("client", {"choices": ["claude"]})
+    words.add(
+        "connect",
+        "connect:connect",
+        "Give a client its plugin: MCP server and hooks",
+        client,
+        ("--plugin", {"required": True, "metavar": "DIR", "help": "the plugin folder to write"}),
+        ("--dry-run", {"action": "store_true", "help": "say what would be written, and write nothing"}),
+        ("--remove", {"action": "store_true", "help": "take the plugin away again"}),
+    )
     words.add("hook", "main:main", "What a client's hooks run: an event on stdin, the client's answer out", client)
     words.add("mcp", "main:main", "The stdio MCP server: a pipe to the host (takes --home, --profile, --tools)")
 
