@@ -102,7 +102,9 @@ def test_a_plan_goes_from_a_conversation_through_its_verdict_and_a_compaction(ho
         assert "P-1.2" in view
         assert "P-1.1" not in view
         assert talk.event("Stop") == {}
-        assert talk.told("SessionStart", source="resume").count("[standfast]") == 1
+        assert talk.told("SessionStart", source="resume") != view
+        assert talk.told("SessionStart", source="resume") == ""
+        assert talk.told("SessionStart", source="compact").count("[standfast]") == 1
 
 
 @pytest.mark.requirement("MCP-03")

@@ -20,6 +20,7 @@ from standfast.serve.conversations import Conversations
 from standfast.serve.http import Api
 
 CLIENT: Final = "claude-code"
+VIEWS_KEPT: Final = 256
 _LOST: Final = frozenset({"resume", "compact", "fork", "clear"})
 Said = dict[str, Any]
 
@@ -51,6 +52,7 @@ class Claude:
     def __init__(self, api: Api, conversations: Conversations) -> None:
         self._api: Final = api
         self._conversations: Final = conversations
+        self._told: Final[dict[str, str]] = {}
         self._events: Final[Mapping[str, Callable[[Report, str], Awaitable[Said]]]] = {
             "UserPromptSubmit": self._prompt,
             "PreToolUse": self._tool,
@@ -89,11 +91,19 @@ class Claude:
         return (await self._api.run(operation, payload, actor)).result
 
     async def _begun(self, source: str, session: str) -> Said:
-        """After whatever took the model's context away it is told where it stands."""
+        """After whatever took the model's context away it is told where it stands.
+
+        A resumed process has its transcript: the view that was told last is in it and is not told again.
+        """
         if source not in _LOST:
             return {}
         view = await self._do("context.resume", {}, session)
-        return {} if view["empty"] else _context("SessionStart", view["text"])
+        if view["empty"] or (source == "resume" and self._told.get(session) == view["text"]):
+            return {}
+        if len(self._told) >= VIEWS_KEPT:
+            self._told.pop(next(iter(self._told)))
+        self._told[session] = view["text"]
+        return _context("SessionStart", view["text"])
 
     async def _prompt(self, report: Report, session: str) -> Said:
         """A prompt begins a turn; what is owed to the model goes along."""
