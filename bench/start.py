@@ -39,7 +39,7 @@ IMPORTS = (
 HOOK_INPUT = json.dumps(
     {
         "session_id": "bench",
-        "hook_event_name": "PostToolUse",
+        "hook_event_name": "PreToolUse",
         "cwd": "/",
         "tool_name": "Read",
         "tool_input": {"file_path": "/x" * 500},
@@ -157,7 +157,7 @@ def command_rows(command: str) -> list[Row]:
     """The commands of the product that have a goal."""
     return [
         Row("standfast --version", (command, "--version")),
-        Row("standfast hook claude_code", (command, "hook", "claude_code"), HOOK_INPUT),
+        Row("standfast hook claude", (command, "hook", "claude"), HOOK_INPUT),
         Row("standfast tasks next", (command, "tasks", "next")),
         Row("standfast mcp, first answer", (command, "mcp"), MCP_INPUT + "\n", until_line=True),
     ]
@@ -225,13 +225,15 @@ def rows() -> list[report.Row]:
                 *interpreter_rows()[:1],
                 Row("standfast --version", (script, "--version")),
                 Row("standfast status", (script, "status", "--home", str(home))),
+                Row("standfast hook claude", (script, "hook", "claude", "--home", str(home)), HOOK_INPUT),
             ]
-            floor, version, status = measure(wanted, ROUNDS)
+            floor, version, status, hook = measure(wanted, ROUNDS)
     against = f"{FLOOR} ({floor.wall_ms:.0f} ms)"
     return [
         report.Row("host ready, empty home", ready * 1000, "ms", f"{ready * 1000 / floor.wall_ms:.0f} × {FLOOR}"),
         report.Row(version.name, version.ratio, "×", against, 3),
         report.Row(status.name, status.ratio, "×", against),
+        report.Row(hook.name, hook.ratio, "×", against, 2.2),
     ]
 
 

@@ -6,6 +6,7 @@ import logging
 import shutil
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -50,6 +51,22 @@ def test_a_file_that_is_gone_or_another_stops_the_store_before_it_acknowledges(
     assert store.failure is not None
     with pytest.raises(StorageFailed):
         store.write(adding("c")).result(10)
+
+
+def test_a_reader_that_finds_no_file_is_told_so_by_the_store(store: SqliteStore, path: Path) -> None:
+    path.unlink()
+    told: list[BaseException] = []
+
+    def first_read_of_a_thread() -> None:
+        try:
+            names(store)
+        except StorageFailed as error:
+            told.append(error)
+
+    thread = threading.Thread(target=first_read_of_a_thread)
+    thread.start()
+    thread.join(30)
+    assert "cannot be read" in str(told[0])
 
 
 @pytest.mark.requirement("STORE-05")

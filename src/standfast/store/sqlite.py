@@ -208,15 +208,17 @@ class SqliteStore:
         """Runs `work` on a snapshot in the caller's thread."""
         if self.failure is not None:
             raise self.failure
-        connection = self._reader()
-        connection.execute("BEGIN")
         try:
-            return work(SqliteTx(connection, self._clock))
+            connection = self._reader()
+            connection.execute("BEGIN")
+            try:
+                return work(SqliteTx(connection, self._clock))
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
         except sqlite3.Error as error:
-            raise StorageFailed(f"The database {self._path} cannot be read: {error}.") from error
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            told = f"The database {self._path} cannot be read: {error}. Look at the file and its disk, then try again."
+            raise StorageFailed(told) from error
 
     def _reader(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
