@@ -6,12 +6,11 @@ for an agent. An answer that broke off is asked for again once with the same key
 
 import json
 import os
-import socket
 from collections.abc import Mapping
 from typing import Any
 
 from standfast.client.home import SOCKET
-from standfast.client.http1 import Answer, BadAnswer, request_bytes
+from standfast.client.http1 import BadAnswer, exchange, request_bytes
 from standfast.client.start import HostUnavailable, ensure_host
 from standfast.client.versions import settle
 
@@ -78,20 +77,9 @@ class Connection:
         sent = [("Authorization", f"Bearer {self._token()}"), *headers]
         if self.session is not None:
             sent.append(("Standfast-Session", self.session))
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(TIMEOUT_SECONDS)
-            connection.connect(os.path.join(self.home, SOCKET))
-            connection.sendall(request_bytes(verb, path, sent, body))
-            answer, received = Answer(), bytearray()
-            while not answer.complete:
-                data = connection.recv(65536)
-                received += answer.feed(data)
-                if not data:
-                    answer.end()
-                    break
-        if not answer.complete:
-            raise BadAnswer("the answer broke off")
-        return answer.status, json.loads(received or b"{}")
+        socket_path = os.path.join(self.home, SOCKET)
+        status, received = exchange(socket_path, request_bytes(verb, path, sent, body), TIMEOUT_SECONDS)
+        return status, json.loads(received or b"{}")
 
     def _token(self) -> str:
         try:

@@ -17,6 +17,7 @@ Not here: which headers are sent (`conversation`), what to do after a broken exc
 """
 
 import socket
+import time
 
 OPEN, COMPLETE, BROKEN = "open", "complete", "broken"
 _CHUNK = 65536
@@ -221,3 +222,29 @@ class Exchange:
             if self.answer.complete or not data:
                 self.close(COMPLETE if self.answer.complete else BROKEN)
         return documents
+
+
+def exchange(path: str, request: bytes, seconds: float) -> tuple[int, bytes]:
+    """One request over the unix socket at `path` and its answer: status and body, within `seconds`.
+
+    Blocks. Raises `OSError` (`TimeoutError` when the time is up) and `BadAnswer`, also where the answer broke off.
+    """
+    deadline = time.monotonic() + seconds
+    answer, received = Answer(), bytearray()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(seconds)
+        connection.connect(path)
+        connection.sendall(request)
+        while not answer.complete:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"no whole answer in {seconds:.0f} s")
+            connection.settimeout(left)
+            data = connection.recv(_CHUNK)
+            received += answer.feed(data)
+            if not data:
+                answer.end()
+                break
+    if not answer.complete:
+        raise BadAnswer("the answer broke off")
+    return answer.status, bytes(received)

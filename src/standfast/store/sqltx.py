@@ -11,6 +11,7 @@ still be pruned.
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
@@ -39,18 +40,18 @@ def link(previous: str, aggregate: str, n: int, kind: str, stamp: Stamp, digest:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class SqlTx:
+class SqlTx(ABC):
     """One transaction over SQL. Not thread-safe; lives as long as the work that it was made for."""
 
     dialect = "sqlite"
 
+    @abstractmethod
     def run(self, sql: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         """Executes one statement in the dialect and gives its cursor."""
-        raise NotImplementedError
 
+    @abstractmethod
     def now(self) -> int:
         """The store's clock, milliseconds."""
-        raise NotImplementedError
 
     def _named(self, query: str, columns: str, params: Mapping[str, Param]) -> Any:
         return self.run(queries(self.dialect)[query].replace("{columns}", columns), params)
