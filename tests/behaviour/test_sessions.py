@@ -192,6 +192,16 @@ def test_on_a_branch_from_before_the_approval_the_tracker_takes_no_tick(world: W
     agent.tick("one").ok()
 
 
+@pytest.mark.requirement("MCP-03")
+def test_a_client_s_coordinator_sees_the_plans_of_its_own_session_only(world: World) -> None:
+    one, two = world.agent(name="one"), world.agent(name="two")
+    one.submit().ok()
+    two.submit("- [ ] two\n").ok()
+    for agent in (one, two):
+        [plan] = agent.reports("plan.list").ok().result["plans"]
+        assert plan["session"] == agent.id
+
+
 @pytest.mark.requirement("PLAN-SESSION-09")
 def test_a_turn_started_through_the_api_beside_another_is_refused_and_ends_nothing(world: World) -> None:
     agent = world.agent()

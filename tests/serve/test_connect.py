@@ -28,6 +28,25 @@ def test_the_plugin_folder_names_this_home_and_is_guarded(tmp_path: Path) -> Non
         assert (without.returncode, without.stdout, without.stderr) == (0, b"", b"")
 
 
+def test_a_hook_that_crashes_opens_no_gate_while_anybody_plans(tmp_path: Path) -> None:
+    home, broken = tmp_path / "a home", tmp_path / "bin"
+    standfast(home, f"connect claude --plugin {tmp_path}/plug")
+    hooks = json.loads((tmp_path / "plug" / "hooks" / "hooks.json").read_text())["hooks"]
+    command = hooks["PreToolUse"][0]["hooks"][0]["command"]
+    (home / "gate").mkdir(parents=True)
+    broken.mkdir()
+    (broken / "standfast").write_text("#!/bin/sh\nexit 1\n")
+    (broken / "standfast").chmod(0o755)
+
+    def status() -> int:
+        environ = {"PATH": f"{broken}:/usr/bin:/bin"}
+        return subprocess.run(["/bin/sh", "-c", command], env=environ, check=False, timeout=30).returncode
+
+    assert status() == 0
+    (home / "gate" / "ses_1").write_text("claude-code\nx\n")
+    assert status() == 2
+
+
 def test_connecting_twice_changes_nothing_and_removing_leaves_nothing(tmp_path: Path) -> None:
     line = f"connect claude --plugin {tmp_path}/plug"
     for _ in range(2):

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from standfast.domain import capabilities
+from standfast.host.catalogue import CATALOGUE
+from standfast.serve.conversations import CALLS_KEPT, Conversations
+from standfast.serve.surface import CallContext
 from tests.support.hosts import PLAN, PYTHON, Agent, Running, running_host
 
 WRITING = [("Write", {"file_path": "x"}), ("Edit", {"file_path": "x"}), ("NewTool", {}), ("mcp__db__drop", {})]
@@ -139,6 +142,52 @@ def test_without_a_host_the_gate_stays_closed_in_plan_mode_and_open_elsewhere(tm
         assert planning.gate("Write", {"file_path": "/c/claude/plans/../settings.json"}) == "deny"
         for name in ("UserPromptSubmit", "SessionStart", "Stop"):
             assert planning.event(name, source="compact", prompt_id="x") == {}
+
+
+@pytest.mark.requirement("HOOK-01")
+def test_a_call_too_long_to_be_read_is_denied_in_plan_mode_only(tmp_path: Path) -> None:
+    with running_host(tmp_path / "home") as host:
+        planning, working = begun(host, tmp_path / "w", "planning"), begun(host, tmp_path / "w", "working")
+        with Agent(host.home, tmp_path / "w") as agent:
+            planning.calls(agent, "plan_enter")
+        long = {"file_path": "x", "content": "y" * 5_000_000}
+        assert planning.gate("Write", long) == "deny"
+        assert working.gate("Write", long) is None
+
+
+@pytest.mark.requirement("HOOK-01")
+def test_without_a_host_a_person_finds_a_note_and_the_agent_nothing(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "down").touch()
+    done = Conversation(tmp_path / "home", tmp_path / "w", "x").raw(b'{"hook_event_name":"SessionStart"}')
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.startswith(b"standfast: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_table_of_own_tools_is_the_catalogue_s() -> None:
+    assert set(capabilities.OWN_TOOLS) == {entry.tool.name for entry in CATALOGUE.values() if entry.tool is not None}
+
+
+@pytest.mark.requirement("MCP-03")
+def test_a_repeated_call_id_and_a_reused_process_id_lead_to_no_other_session() -> None:
+    told = Conversations()
+    told.speaks("claude-code", 7, "one")
+    told.called("call_0", 7, "one")
+    told.called("call_0", 8, "two")
+
+    def asked(process: int | None, client: str = "claude-code", **meta: object) -> str | None:
+        return told.of(CallContext(client_name=client, parent_pid=process, meta=meta))
+
+    mark = {"claudecode/toolUseId": "call_0"}
+    assert asked(7, **mark) == "one"
+    assert asked(8, **mark) == "two"
+    assert asked(7) == "one"
+    assert asked(7, client="another") is None
+    assert asked(9) is None
+    for n in range(CALLS_KEPT):
+        told.called(f"later_{n}", 8, "two")
+    assert asked(None, **mark) is None
 
 
 @pytest.mark.requirement("PLAN-GATE-12", "PLAN-GATE-13")

@@ -17,6 +17,7 @@ from typing import Any
 from standfast.client.call import Connection, Refused
 from standfast.client.home import home_directory
 from standfast.client.start import HostUnavailable
+from standfast.domain.clients import HOOKED
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 MODES = ("ask", "accept_edits", "auto", "client")
@@ -162,7 +163,7 @@ def _hosting(words: Words) -> None:
     words.add("status", "hosting:status", "Is a host running, and what waits")
     words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
     words.add("web", "hosting:web", "Print a one-time address of the web page")
-    client = ("client", {"choices": ["claude"]})
+    client = ("client", {"choices": list(HOOKED)})
     words.add(
         "connect",
         "connect:connect",

@@ -43,8 +43,9 @@ def connect(arguments: Namespace) -> int:
 def plugin(home: str) -> dict[Path, dict[str, Any]]:
     """The plugin's files: what to call, when, and under which guard."""
     call = f"standfast hook claude --home {shlex.quote(home)}"
-    command = {"type": "command", "command": f"command -v standfast >/dev/null 2>&1 || exit 0; exec {call}"}
-    hooks = [{"hooks": [{**command, "timeout": HOOK_SECONDS}]}]
+    guard = "command -v standfast >/dev/null 2>&1 || exit 0"
+    # A hook that crashes lets the tool run in today's clients: where anybody plans, the gate then stays closed.
+    closed = f'[ -z "$(ls -A {shlex.quote(f"{home}/gate")} 2>/dev/null)" ] || exit 2'
     server = {"command": "standfast", "args": ["mcp", "--home", home], "alwaysLoad": True}
     manifest = {
         "name": "standfast",
@@ -53,9 +54,18 @@ def plugin(home: str) -> dict[Path, dict[str, Any]]:
     }
     return {
         MANIFEST: manifest,
-        Path("hooks", "hooks.json"): {"hooks": dict.fromkeys(EVENTS, hooks)},
+        Path("hooks", "hooks.json"): {
+            "hooks": {
+                event: _entry(f"{guard}; {call} || {{ {closed}; }}" if event == "PreToolUse" else f"{guard}; {call}")
+                for event in EVENTS
+            }
+        },
         Path(".mcp.json"): {"mcpServers": {"standfast": server}},
     }
+
+
+def _entry(command: str) -> list[dict[str, Any]]:
+    return [{"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}]
 
 
 def _text(content: dict[str, Any]) -> str:

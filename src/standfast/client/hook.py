@@ -16,16 +16,15 @@ Not here: the events (the host's side), the tables of tools (`standfast.domain.c
 """
 
 import os
-import socket
 import sys
-import time
 
 from standfast.client.home import SOCKET, home_directory, switched_off
-from standfast.client.http1 import Answer, BadAnswer, request_bytes
+from standfast.client.http1 import exchange, request_bytes
+from standfast.domain.clients import HOOKED
 
-CLIENTS = {"claude": "claude-code"}
 SECONDS = 5.0
 EVENT_LIMIT = 4 * 1024 * 1024
+ID_LIMIT = 200
 USAGE = "usage: standfast hook CLIENT [--home DIR]   (the event comes on stdin; CLIENT is one of: claude)"
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "env", "timeout", "standfast")
 _STARTING = (b'"SessionStart"', b'"UserPromptSubmit"')
@@ -40,58 +39,37 @@ def main(words: list[str]) -> int:
     home = home_directory(os.environ)
     if words[1:2] == ["--home"] and len(words) == 3:
         home, words = os.path.abspath(words[2]), words[:1]
-    if len(words) != 1 or words[0] not in CLIENTS:
+    if len(words) != 1 or words[0] not in HOOKED:
         print(USAGE, file=sys.stderr)
         return 2
     if switched_off(os.environ, os.getcwd()):
         return 0
     event = sys.stdin.buffer.read(EVENT_LIMIT + 1)
     try:
-        status, body = _ask(home, words[0], event)
-        if status == 200:
-            answer = b"" if body == b"{}" else body
-        else:
-            answer = _alone(home, words[0], event, f"the host answered {status}")
-    except (Silent, OSError, BadAnswer) as error:
-        answer = _alone(home, words[0], event, str(error))
-    sys.stdout.buffer.write(answer)
-    sys.stdout.buffer.flush()
+        status, answer = _ask(home, words[0], event)
+        why = "" if status == 200 else f"the host answered {status}"
+    except Exception as error:  # whatever it is, the gate stays closed and no trace reaches the agent
+        answer, why = b"", str(error) or type(error).__name__
+    if why:
+        answer = _alone(home, words[0], event, why)
+    if answer != b"{}":
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
     return 0
 
 
 def _ask(home: str, client: str, event: bytes) -> tuple[int, bytes]:
-    """The host's answer to the event. Raises `Silent`, `OSError` and `BadAnswer`."""
+    """The host's answer to the event, status and body."""
     if len(event) > EVENT_LIMIT:
         raise Silent("the event is too long")
-    deadline = time.monotonic() + SECONDS
     if any(name in event[:4096] for name in _STARTING):
         _reach(home)
     attended = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
     head = b'{"process":%d,"attended":%s,"event":' % (client_process(), b"true" if attended else b"false")
     with open(os.path.join(home, "tokens", "operator"), encoding="ascii") as stream:
         sent = [("Authorization", f"Bearer {stream.read().strip()}"), ("Content-Type", "application/json")]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(max(0.1, deadline - time.monotonic()))
-        connection.connect(os.path.join(home, SOCKET))
-        connection.sendall(request_bytes("POST", f"/v1/hooks/{client}", sent, head + (event.strip() or b"null") + b"}"))
-        return _receive(connection, deadline)
-
-
-def _receive(connection: socket.socket, deadline: float) -> tuple[int, bytes]:
-    answer, received = Answer(), bytearray()
-    while not answer.complete:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise Silent(f"the host did not answer in {SECONDS:.0f} s")
-        connection.settimeout(left)
-        data = connection.recv(65536)
-        received += answer.feed(data)
-        if not data:
-            answer.end()
-            break
-    if not answer.complete:
-        raise Silent("the host's answer broke off")
-    return answer.status, bytes(received)
+    body = head + (event.strip() or b"null") + b"}"
+    return exchange(os.path.join(home, SOCKET), request_bytes("POST", f"/v1/hooks/{client}", sent, body), SECONDS)
 
 
 def _reach(home: str) -> None:
@@ -124,36 +102,37 @@ def _alone(home: str, client: str, event: bytes, why: str) -> bytes:
     """What is said without the host: the gate's refusal where the session's gate file is there, else nothing."""
     import json
 
+    planning = _in_plan_mode(home, HOOKED[client])
     try:
         told = json.loads(event)
     except ValueError:
-        told = {}
-    if not isinstance(told, dict) or told.get("hook_event_name") != "PreToolUse":
-        print(f"standfast: {why}; nothing is told to the agent now.", file=sys.stderr)
-        return b""
-    if not _in_plan_mode(home, CLIENTS[client], str(told.get("session_id"))):
-        return b""
-    reason = _denied(told, why)
+        # What cannot be read (cut off for its length, say) is a tool call of a planning session if it names one.
+        named = b"PreToolUse" in event and any(conversation.encode() in event for conversation in planning)
+        reason = f"Plan mode: this call cannot be checked ({why})." if named else None
+    else:
+        told = told if isinstance(told, dict) else {}
+        gated = told.get("hook_event_name") == "PreToolUse" and str(told.get("session_id"))[:ID_LIMIT] in planning
+        reason = _denied(told, why) if gated else None
     if reason is None:
+        print(f"standfast: {why}; the agent is told nothing and not held.", file=sys.stderr)
         return b""
     said = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
     return json.dumps({"hookSpecificOutput": said}).encode()
 
 
-def _in_plan_mode(home: str, client: str, conversation: str) -> bool:
+def _in_plan_mode(home: str, client: str) -> set[str]:
+    """The client's conversations that are in plan mode, by their gate files."""
     folder = os.path.join(home, "gate")
+    found = set()
     try:
-        names = os.listdir(folder)
-    except OSError:
-        return False
-    for name in names:
-        try:
+        for name in os.listdir(folder):
             with open(os.path.join(folder, name), encoding="utf-8") as stream:
-                if stream.read() == f"{client}\n{conversation}\n":
-                    return True
-        except OSError:
-            continue
-    return False
+                of, _, conversation = stream.read().partition("\n")
+            if of == client and conversation.strip():
+                found.add(conversation.removesuffix("\n"))
+    except OSError:
+        pass  # no folder: nobody plans; a file that went meanwhile: its session left plan mode
+    return found
 
 
 def _denied(event: dict[str, object], why: str) -> str | None:

@@ -10,12 +10,13 @@ Nothing here is kept over a restart: every hook tells it again. Not here: what a
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Final
+from typing import Final, TypeVar
 
 from standfast.serve.surface import CallContext
 
 CALLS_KEPT: Final = 4_096
 PROCESSES_KEPT: Final = 1_024
+Key = TypeVar("Key")
 _CALL_IDS: Final = ("claudecode/toolUseId",)
 
 
@@ -23,27 +24,37 @@ class Conversations:
     """Call ids and process ids, each with the session that it was reported for; the oldest are forgotten."""
 
     def __init__(self) -> None:
-        self._calls: Final[OrderedDict[str, str]] = OrderedDict()
-        self._processes: Final[OrderedDict[int, str]] = OrderedDict()
+        self._calls: Final[OrderedDict[tuple[str, int | None], str]] = OrderedDict()
+        self._processes: Final[OrderedDict[tuple[str, int], str]] = OrderedDict()
 
-    def called(self, call: str, session: str) -> None:
-        """A hook announced this call of this session."""
-        self._calls[call] = session
-        self._calls.move_to_end(call)
-        if len(self._calls) > CALLS_KEPT:
-            self._calls.popitem(last=False)
+    def called(self, call: str, process: int | None, session: str) -> None:
+        """A hook of this process announced this call. Models repeat call ids, so the process tells first."""
+        for key in {(call, process), (call, None)}:
+            _noted(self._calls, key, session, CALLS_KEPT)
 
-    def speaks(self, process: int, session: str) -> None:
-        """A hook of this client process spoke for this session; a process speaks for one at a time."""
-        self._processes[process] = session
-        self._processes.move_to_end(process)
-        if len(self._processes) > PROCESSES_KEPT:
-            self._processes.popitem(last=False)
+    def speaks(self, client: str, process: int, session: str) -> None:
+        """A hook of this client's process spoke for this session; a process speaks for one at a time.
+
+        The system gives a process id to another program later: only calls of the same client are joined by it,
+        and such a client's own first hook comes before its first call.
+        """
+        _noted(self._processes, (client, process), session, PROCESSES_KEPT)
 
     def of(self, context: CallContext) -> str | None:
         """The session of this call, or None where no hook has spoken of it."""
         for name in _CALL_IDS:
             call = context.meta.get(name)
-            if isinstance(call, str) and call in self._calls:
-                return self._calls[call]
-        return None if context.parent_pid is None else self._processes.get(context.parent_pid)
+            if isinstance(call, str):
+                found = self._calls.get((call, context.parent_pid)) or self._calls.get((call, None))
+                if found is not None:
+                    return found
+        if context.parent_pid is None or context.client_name is None:
+            return None
+        return self._processes.get((context.client_name, context.parent_pid))
+
+
+def _noted(table: OrderedDict[Key, str], key: Key, session: str, most: int) -> None:
+    table[key] = session
+    table.move_to_end(key)
+    if len(table) > most:
+        table.popitem(last=False)

@@ -16,10 +16,11 @@ from typing import Any, Final
 
 from standfast.domain import capabilities
 from standfast.domain.change import Actor
+from standfast.domain.clients import HOOKED
 from standfast.serve.conversations import Conversations
 from standfast.serve.http import Api
 
-CLIENT: Final = "claude-code"
+CLIENT: Final = HOOKED["claude"]
 VIEWS_KEPT: Final = 256
 _LOST: Final = frozenset({"resume", "compact", "fork", "clear"})
 Said = dict[str, Any]
@@ -66,7 +67,7 @@ class Claude:
         source = report.text("source") if report.name == "SessionStart" else "connect"
         session = await self._session(report, source)
         if report.process is not None:
-            self._conversations.speaks(report.process, session)
+            self._conversations.speaks(CLIENT, report.process, session)
         if report.name == "SessionStart":
             return await self._begun(source, session)
         handle = self._events.get(report.name)
@@ -119,7 +120,7 @@ class Claude:
         plans = capabilities.client_plans(report.text("transcript_path"))
         call = report.text("tool_use_id")
         if call:
-            self._conversations.called(call, session)
+            self._conversations.called(call, report.process, session)
         wish = {
             "capability": capabilities.of_claude(tool, arguments, plans),
             "tool": tool[:200],
