@@ -192,7 +192,7 @@ def test_on_a_branch_from_before_the_approval_the_tracker_takes_no_tick(world: W
     agent.tick("one").ok()
 
 
-@pytest.mark.requirement("MCP-03")
+@pytest.mark.requirement("I5")
 def test_a_client_s_coordinator_sees_the_plans_of_its_own_session_only(world: World) -> None:
     one, two = world.agent(name="one"), world.agent(name="two")
     one.submit().ok()
