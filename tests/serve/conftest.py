@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from standfast.config import remember_database
+from tests.support.hosts import Running, running_host
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("no deadline", deadline=None)
@@ -22,3 +23,12 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         remember_database(home, request.getfixturevalue("postgres_url"))
     yield home
     assert (home / "standfast.db").exists() == (request.param == "sqlite")
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A host of a whole file's, with an approved plan of the workspace `w` beside its home."""
+    folder = tmp_path_factory.mktemp("p")
+    with running_host(folder / "home") as running:
+        running.approved(folder / "w")
+        yield running

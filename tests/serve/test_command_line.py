@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from standfast.cli.commands import build_parser
-from tests.support.hosts import Running, running_host
+from tests.support.hosts import Running
 from tests.support.terminal import standfast
 
 READING = [
@@ -35,12 +34,9 @@ READING = [
 ]
 
 
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("c")
-    with running_host(folder / "home") as running:
-        running.approved(folder / "w")
-        yield running
+@pytest.fixture
+def host(planned: Running) -> Running:
+    return planned
 
 
 @pytest.mark.requirement("CLI-01", "CLI-02", "CLI-04")

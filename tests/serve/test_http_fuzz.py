@@ -16,7 +16,7 @@ from standfast.domain.errors import CODES
 from standfast.host.catalogue import CATALOGUE
 from standfast.serve.errors import STATUS
 from standfast.serve.schema import openapi
-from tests.support.hosts import Reply, Running, running_host
+from tests.support.hosts import Reply, Running
 
 logging.getLogger("schemathesis").setLevel(logging.ERROR)
 SCHEMA = schemathesis.openapi.from_dict(openapi(CATALOGUE))
@@ -26,13 +26,10 @@ OPERATIONS = sorted(set(CATALOGUE) - set(LEFT_OUT))
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def host(planned: Running) -> Iterator[Running]:
     """A host with something in it to hit."""
-    folder = tmp_path_factory.mktemp("f")
-    with running_host(folder / "home") as running:
-        running.approved(folder / "w")
-        yield running
-        assert running.done("audit.verify", {})["ok"]
+    yield planned
+    assert planned.done("audit.verify", {})["ok"]
 
 
 def judge(reply: Reply, operation: str, body: Any) -> None:

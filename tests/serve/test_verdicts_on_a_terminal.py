@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
@@ -17,12 +16,9 @@ from tests.support.hosts import PYTHON, Running, running_host
 from tests.support.terminal import SECONDS, ended, on_terminal, pending, person, standfast
 
 
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("c")
-    with running_host(folder / "home") as running:
-        running.approved(folder / "w")
-        yield running
+@pytest.fixture
+def host(planned: Running) -> Running:
+    return planned
 
 
 @pytest.mark.requirement("CLI-05")
