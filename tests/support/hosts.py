@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,10 +138,10 @@ def stop_any(home: Path) -> None:
 
 
 @contextlib.contextmanager
-def running_host(home: Path, *options: str) -> Iterator[Running]:
-    """A host in the foreground on `home`, ready when the block begins."""
+def running_host(home: Path, *options: str, program: Sequence[str] | None = None) -> Iterator[Running]:
+    """A host in the foreground on `home`, ready when the block begins; `program` instead of `standfast up`."""
     environ = {**os.environ, "STANDFAST_HOME": str(home)}
-    command = [*PYTHON, "up", "--foreground", "--home", str(home), "--port", "0", *options]
+    command = program or [*PYTHON, "up", "--foreground", "--home", str(home), "--port", "0", *options]
     with running(command, env=environ) as process:
         announced = home / "host.json"
         pid = str(process.pid).encode()

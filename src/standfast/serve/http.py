@@ -26,7 +26,7 @@ from standfast.host.catalogue import CATALOGUE
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Answer
 from standfast.serve import errors
 from standfast.serve.auth import PAGE, Keys, identify, local_request
-from standfast.serve.events import Stream
+from standfast.serve.events import Feed
 from standfast.serve.schema import openapi, operations
 
 MAX_BODY: Final = 2_097_152
@@ -89,6 +89,7 @@ class Api:
     def __init__(self, caller: Caller, keys: Keys) -> None:
         self._caller: Final = caller
         self._keys: Final = keys
+        self._feed: Final = Feed(caller)
 
     def routes(self) -> list[Route]:
         """Everything under `/v1`, and `/healthz`."""
@@ -155,10 +156,10 @@ class Api:
         if not after.isascii() or not after.isdigit():
             raise Refusal("invalid", "after is a sequence number.", field="after")
         kinds = frozenset(filter(None, query.get("kinds", "").split(",")))
-        stream = Stream(self._caller, actor, query.get("session") or None, kinds)
-        first = await stream.page(int(after))
+        session = query.get("session") or None
+        first = await self._feed.page(actor, session, int(after))
         return StreamingResponse(
-            stream.lines(int(after), first),
+            self._feed.lines(actor, session, kinds, first),
             media_type="text/event-stream",
             headers={"cache-control": "no-store", "x-accel-buffering": "no"},
         )
