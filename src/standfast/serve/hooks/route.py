@@ -6,6 +6,7 @@ runs as the person whose client it is and carries the operator's token; what it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.requests import Request
@@ -15,7 +16,9 @@ from starlette.routing import Route
 from standfast.domain.errors import Refusal
 from standfast.serve.auth import PAGE, Keys, identify
 from standfast.serve.conversations import Conversations
-from standfast.serve.hooks.claude import Claude, Report
+from standfast.serve.hooks.claude import Claude
+from standfast.serve.hooks.coordinator import Coordinator
+from standfast.serve.hooks.vocabulary import Client, Sent
 from standfast.serve.http import Api, guarded, read_body, respond
 
 
@@ -24,7 +27,8 @@ class Hooks:
 
     def __init__(self, api: Api, keys: Keys, conversations: Conversations) -> None:
         self._keys: Final = keys
-        self._clients: Final = {"claude": Claude(api, conversations)}
+        self._coordinator: Final = Coordinator(api, conversations)
+        self._clients: Final[Mapping[str, Client]] = {"claude": Claude()}
 
     def routes(self) -> list[Route]:
         """The one route."""
@@ -43,5 +47,8 @@ class Hooks:
         event, process = body.get("event"), body.get("process")
         if not isinstance(event, dict) or not (process is None or isinstance(process, int)):
             raise Refusal("invalid", "A hook sends an object with `event`, `process` and `attended`.")
-        report = Report(event, process, attended=body.get("attended") is not False)
-        return respond(await client.answer(report))
+        sent = Sent(event, process, attended=body.get("attended") is not False)
+        report = client.read(sent)
+        if report is None:
+            return respond({})
+        return respond(client.write(sent, await self._coordinator.heard(client, report, sent)))
