@@ -16,6 +16,7 @@ from standfast.domain.session import SESSION, TURN
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.operation import Operation
 from standfast.host.policy import POLICY, ROLES
+from standfast.serve.agent import DEFAULT_GROUPS
 from standfast.serve.errors import STATUS
 from standfast.serve.schema import input_schema, openapi
 
@@ -138,7 +139,7 @@ def tools() -> str:
     """What a model sees over MCP."""
     lines = [
         "What a model gets from `standfast mcp` or `/mcp`. No tool gives a verdict: that is a person's.",
-        "Tools of the default profile are listed to every client; the others with `--tools`.",
+        "The groups `plan` and `resume` are listed to every client; `--tools` names others or `all`.",
     ]
     for entry in CATALOGUE.values():
         tool = entry.tool
@@ -148,7 +149,7 @@ def tools() -> str:
         shown = {name: field for name, field in schema.get("properties", {}).items() if name not in tool.hidden}
         facts = [
             "announced as read-only, so that a client's plan mode lets it pass" if tool.read_only else "writes",
-            "default" if tool.default else "on request",
+            f"tool group `{tool.group}`" + ("" if tool.group in DEFAULT_GROUPS else ", on request"),
         ]
         lines += ["", f"## {tool.name}", "", tool.description, "", f"{', '.join(facts)}; operation `{entry.name}`."]
         lines += ["", *_fields({**schema, "properties": shown})]

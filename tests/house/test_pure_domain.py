@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from standfast.domain import evidence, message, plan, session, tracker
+from standfast.domain import evidence, message, plan, session, todo, tracker
 from standfast.domain.machine import Machine
+from standfast.store.queries import schemas
 from tests.support.repository import SOURCE, dotted, functions, modules, name, tree
 
 PURE_MODULES = {
@@ -29,7 +30,6 @@ PATHS_AS_TEXT = {"posixpath.join", "posixpath.dirname", "posixpath.normpath"}
 """What of `posixpath` looks at no disk."""
 IMPURE_BUILTINS = {"open", "print", "input", "exec", "eval", "__import__", "id", "hash", "globals"}
 """`id` and `hash` differ from process to process."""
-SCHEMA = SOURCE / "store" / "sql" / "schema.sql"
 TABLES: dict[str, tuple[str, ...]] = {
     "sessions.status": session.SESSION.states,
     "sessions.kind": session.KINDS,
@@ -50,6 +50,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "messages.status": message.MESSAGE.states,
     "messages.kind": message.KINDS,
     "intents.status": plan.INTENT.states,
+    "todo_revisions.provenance": todo.PROVENANCES,
 }
 
 
@@ -146,7 +147,7 @@ def test_a_status_that_is_set_by_hand_is_found(line: str, free: bool) -> None:
 
 @pytest.mark.requirement("DOOR-05")
 def test_the_schemas_words_are_the_tables_words() -> None:
-    found = stated(SCHEMA.read_text())
+    found = stated("\n".join(schemas()))
     assert {key: set(words) for key, words in found.items()} == {key: set(words) for key, words in TABLES.items()}
 
 

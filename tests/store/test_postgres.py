@@ -18,6 +18,8 @@ from standfast.store.postgres_open import open_postgres
 from standfast.store.tx import StorageFailed, StoreRefused, Tx
 from tests.store.test_contract import adding, held, names
 
+LATER = len(migrations()) + 1
+"""The schema that comes next."""
 OURS = "FROM pg_stat_activity WHERE application_name = 'standfast' AND datname = current_database()"
 """The product's connections to the test's own database; other tests use the same server."""
 
@@ -201,8 +203,8 @@ def test_a_database_of_somebody_elses_is_not_touched(postgres_url: str, person: 
 
 
 def test_a_newer_schema_is_refused_before_any_write(postgres_url: str) -> None:
-    open_postgres(postgres_url, steps=(*migrations(), Migration(2, "CREATE TABLE later (id INTEGER)"))).close()
-    with pytest.raises(SchemaRefused, match="schema 2"):
+    open_postgres(postgres_url, steps=(*migrations(), Migration(LATER, "CREATE TABLE later (id INTEGER)"))).close()
+    with pytest.raises(SchemaRefused, match=f"schema {LATER}"):
         open_postgres(postgres_url)
 
 
@@ -212,21 +214,23 @@ def test_an_older_schema_is_copied_aside_and_brought_up_to_date(
     store = open_postgres(postgres_url)
     store.write(adding("a")).result(10)
     store.close()
-    steps = (*migrations(), Migration(2, "CREATE TABLE later (id TEXT PRIMARY KEY)"))
+    steps = (*migrations(), Migration(LATER, "CREATE TABLE later (id TEXT PRIMARY KEY)"))
     newer = open_postgres(postgres_url, steps=steps)
     assert names(newer) == ["prj_a"]
     newer.close()
-    assert person.execute("SELECT id FROM public_schema1_backup.projects").fetchall() == [("prj_a",)]
+    assert person.execute(f"SELECT id FROM public_schema{LATER - 1}_backup.projects").fetchall() == [("prj_a",)]
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
     postgres_url: str, person: psycopg.Connection[Any]
 ) -> None:
     open_postgres(postgres_url).close()
-    broken = (*migrations(), Migration(2, "CREATE TABLE later (id TEXT); CREATE TABLE later (id TEXT)"))
+    broken = (*migrations(), Migration(LATER, "CREATE TABLE later (id TEXT); CREATE TABLE later (id TEXT)"))
     with pytest.raises(StoreRefused, match="later"):
         open_postgres(postgres_url, steps=broken)
-    assert person.execute("SELECT to_regclass('later'), to_regnamespace('public_schema1_backup')").fetchone() == (
+    assert person.execute(
+        f"SELECT to_regclass('later'), to_regnamespace('public_schema{LATER - 1}_backup')"
+    ).fetchone() == (
         None,
         None,
     )

@@ -21,6 +21,9 @@ from standfast.store.sqlite_open import open_sqlite
 from standfast.store.tx import StorageFailed
 from tests.store.test_contract import adding, names
 
+LATER = len(migrations()) + 1
+"""The schema that comes next."""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -150,7 +153,7 @@ def test_what_is_not_known_is_refused_before_any_write(store: SqliteStore, path:
     else:
         with closing(sqlite3.connect(path)) as other:
             if kind == "newer":
-                other.execute("INSERT INTO meta VALUES ('migration.2', 'x')")
+                other.execute("INSERT INTO meta VALUES ('migration.99', 'x')")
             elif kind == "foreign":
                 other.execute("DROP TABLE meta")
             else:
@@ -165,11 +168,11 @@ def test_what_is_not_known_is_refused_before_any_write(store: SqliteStore, path:
 @pytest.mark.requirement("STORE-08")
 def test_an_older_schema_is_backed_up_and_brought_up_to_date(store: SqliteStore, path: Path) -> None:
     store.close()
-    steps = (*migrations(), Migration(2, "CREATE TABLE later (id TEXT PRIMARY KEY)"))
+    steps = (*migrations(), Migration(LATER, "CREATE TABLE later (id TEXT PRIMARY KEY)"))
     newer = open_sqlite(path, lambda: 1, steps=steps)
     assert names(newer) == ["prj_a"]
     newer.close()
-    with closing(connect(path.with_name("standfast.db.schema1.backup"), readonly=True)) as backup:
+    with closing(connect(path.with_name(f"standfast.db.schema{LATER - 1}.backup"), readonly=True)) as backup:
         assert backup.execute("SELECT id FROM projects").fetchall() == [("prj_a",)]
         assert backup.execute("SELECT count(*) FROM sqlite_master WHERE name = 'later'").fetchone() == (0,)
 

@@ -157,13 +157,13 @@ def running_host(home: Path, *options: str, program: Sequence[str] | None = None
 class Agent:
     """An MCP client of one `standfast mcp` process."""
 
-    def __init__(self, home: Path, workspace: Path, name: str | None = None) -> None:
+    def __init__(self, home: Path, workspace: Path, name: str | None = None, *options: str) -> None:
         environ = {**os.environ, "STANDFAST_HOME": str(home)}
         if name is not None:
             environ["STANDFAST_CLIENT_SESSION"] = name
         workspace.mkdir(exist_ok=True)
         self._pipe = subprocess.Popen(
-            [*PYTHON, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=workspace, env=environ
+            [*PYTHON, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=workspace, env=environ
         )
         self._ordinal = 0
         client = {"name": "test-agent", "version": "1"}

@@ -73,6 +73,35 @@ def test_the_default_tools_cost_at_most_500_tokens(host: Running, tmp_path: Path
     assert tokens(json.dumps(seen, separators=(",", ":"), ensure_ascii=False))[0] <= 500
 
 
+@pytest.mark.requirement("MCP-05")
+def test_all_tools_together_cost_at_most_1200_tokens(host: Running, tmp_path: Path, tokens: Counter) -> None:
+    with Agent(host.home, tmp_path / "project", "one", "--tools", "all") as agent:
+        listed = agent.request("tools/list", {})["tools"]
+    seen = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in listed]
+    assert {"plan_submit", "resume", "todo_write", "todo_read"} < {tool["name"] for tool in seen}
+    assert tokens(json.dumps(seen, separators=(",", ":"), ensure_ascii=False))[0] <= 1_200
+
+
+@pytest.mark.requirement("LIST-11")
+def test_a_todo_writes_answer_costs_at_most_20_tokens(host: Running, tmp_path: Path, tokens: Counter) -> None:
+    items = [{"content": f"Move module {n}", "status": "in_progress" if n == 2 else "pending"} for n in range(100)]
+    with Agent(host.home, tmp_path / "project", "one", "--tools", "todos") as agent:
+        assert tokens(agent.tool("todo_write", todos=items))[0] <= 20
+
+
+@pytest.mark.requirement("LIST-VIEW-01")
+@pytest.mark.parametrize(("count", "budget"), [(5, 300), (256, 1_100)])
+def test_a_resume_view_of_todos_stays_within_its_budget(
+    count: int, budget: int, host: Running, tmp_path: Path, tokens: Counter
+) -> None:
+    _, token = host.session(tmp_path / "project")
+    items = [{"content": f"Move module {n} to the new store"} for n in range(1, count + 1)]
+    host.done("todo.write", {"todos": items}, "agent", Standfast_Session=token)
+    view = told(host, token, "context.resume")["text"]
+    assert "Move module 1 to the new store" in view
+    assert tokens(view)[0] <= budget, view
+
+
 @pytest.mark.requirement("PLAN-TICK-19")
 def test_a_ticks_answer_costs_at_most_15_tokens_beside_the_title(
     host: Running, tmp_path: Path, tokens: Counter

@@ -20,6 +20,8 @@ OWN_TOOLS: Final[Mapping[str, str]] = {
     "plan_tasks": "plan",
     "plan_begin": "tick",
     "plan_tick": "tick",
+    "todo_write": "todo_write",
+    "todo_read": "list_read",
     "resume": "list_read",
 }
 """Standfast's own tools, by the last part of the name that a client gives them."""

@@ -78,6 +78,9 @@ CODES: Final[dict[str, Code]] = {
     # Mode gate
     "tool_denied_in_plan": Code(_FORBIDDEN, "Plan mode allows reading and planning only."),
     "todo_denied_in_plan": Code(_FORBIDDEN, "Plan mode allows no todo list; a checklist is not a proposal."),
+    # Todos
+    "todo_multiple_in_progress": Code(_CONFLICT, "Two items of one list are in progress at once."),
+    "todo_unknown": Code(_NOT_FOUND, "The list has no item with this id, and no content was sent."),
     # Ticks
     "no_active_plan": Code(_CONFLICT, "The session has no approved plan to tick."),
     "plan_superseded": Code(_CONFLICT, "A newer approved plan took this one's place."),

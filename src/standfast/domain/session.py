@@ -50,7 +50,8 @@ class Session(Row, frozen=True):
 
     `leaf_entry` is the selected branch's newest entry, None where the client has no tree. `marker_shown` is
     the newest marker that is still in the model's context; `marker_due` says that it must be shown again.
-    `reports_turns` becomes true with the first turn that the client itself reports.
+    `reports_turns` becomes true with the first turn that the client itself reports. `view_shown` is the digest
+    of the newest resume view that is still in the model's context, empty without one.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Session(Row, frozen=True):
     compactions: int
     created_at: int
     updated_at: int
+    view_shown: str = ""
 
 
 class Turn(Row, frozen=True):
@@ -173,7 +175,7 @@ def resumed(session: Session, source: str, process: str, ctx: Context) -> tuple[
     if session.status == "closed":
         fields["status"] = SESSION.step(session.status, "start", f"session {session.id}")
     if source == "compact":
-        fields |= {"marker_shown": "", "marker_due": True, "compactions": session.compactions + 1}
+        fields |= {"marker_shown": "", "view_shown": "", "marker_due": True, "compactions": session.compactions + 1}
     elif source not in ("startup", "connect"):
         fields["marker_due"] = True
     if not fields or all(getattr(session, name) == value for name, value in fields.items()):

@@ -49,9 +49,8 @@ def _texts(most: int) -> Callable[[object], bool]:
     )
 
 
-def _expiry(value: object) -> bool:
-    low, high = EXPIRY_RANGE_MS
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+def _whole(low: int, high: int) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def _directory(value: object) -> bool:
@@ -61,13 +60,16 @@ def _directory(value: object) -> bool:
 
 
 RULES: Final[dict[str, Rule]] = {
-    "plan.expiry_ms": Rule(EXPIRY_DEFAULT_MS, _expiry, "milliseconds, from one minute to seven days"),
+    "plan.expiry_ms": Rule(EXPIRY_DEFAULT_MS, _whole(*EXPIRY_RANGE_MS), "milliseconds, from one minute to seven days"),
     "plan.shell": Rule("sandbox", _one_of(*SHELL_SETTINGS), "deny, sandbox or permission"),
     "plan.evidence": Rule("none", _one_of(*POLICIES), "none, any, command or human"),
     "plan.directory": Rule(".standfast/plan", _directory, "a relative path without . or .."),
     "plan.headings": Rule([], _texts(20), "at most 20 heading words; empty means the built-in ones"),
     "gate.read_only_tools": Rule([], _texts(200), "at most 200 tool names"),
     "marker": Rule("changed", _one_of("changed", "every_turn"), "changed or every_turn"),
+    "todo.view_items": Rule(40, _whole(1, 256), "how many open todos a view lists, 1 to 256"),
+    "todo.reminder_turns": Rule(10, _whole(0, 1_000), "turns without a list write until a reminder, 0 for never"),
+    "todo.check_items": Rule(3, _whole(0, 256), "from how many todos on the end asks for a check, 0 for never"),
     "notify.command": Rule(
         "", lambda value: isinstance(value, str) and len(value) <= 1_000, "a command line, or empty"
     ),

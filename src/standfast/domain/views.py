@@ -13,12 +13,13 @@ from typing import Final
 
 import msgspec
 
-from standfast.domain import tracker
+from standfast.domain import todo_views, tracker
 from standfast.domain.checklist import TASKS, PlanTask
 from standfast.domain.plan import INSTRUCTION_INLINE_BYTES, Execution, Plan, PlanText
 from standfast.domain.session import Session
 from standfast.domain.text import escape_title, print_title
 from standfast.domain.ticking import Scene, state_word
+from standfast.domain.todo_views import Shown
 from standfast.domain.tracker import AWAITING, BEGUN, DONE
 
 MARKER_LIMIT: Final = 400
@@ -34,7 +35,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """All that a view of one session is made of.
 
     `scene` is the tracked plan on the selected branch (None without one); `off_branch` are plans approved
-    later than the selected branch; `inactive` are proposals that ended without approval, newest first.
+    later than the selected branch; `inactive` are proposals that ended without approval, newest first. `todos` are
+    the lists with open items, newest first, of which `todos_shown` are shown at most.
     """
 
     session: Session
@@ -43,6 +45,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     execution: Execution | None = None
     off_branch: tuple[Plan, ...] = ()
     inactive: tuple[Plan, ...] = ()
+    todos: tuple[Shown, ...] = ()
+    todos_shown: int = 40
 
 
 def quoted(title: str, limit: int = TITLE_LIMIT) -> str:
@@ -68,6 +72,7 @@ def _marker(standing: Standing, title_limit: int) -> str:
     scene = standing.scene
     if scene is not None and scene.tracker.status == "active":
         parts.append(_tracked(scene, title_limit))
+    parts += [_list(shown, title_limit) for shown in standing.todos if shown.main][:1]
     parts += [f"{plan.ref} approved later, not on this branch" for plan in standing.off_branch[:1]]
     if not parts:
         return ""
@@ -84,6 +89,12 @@ def _tracked(scene: Scene, title_limit: int) -> str:
     if where.uncertain:
         text += f", ambiguous {', '.join(f'{scene.plan.ref}.{p}' for p in where.uncertain[:3])}"
     return text
+
+
+def _list(shown: Shown, title_limit: int) -> str:
+    now = todo_views.focus(shown)
+    text = f"todos {todo_views.summary(shown.revision.items)}"
+    return text if now is None else f"{text} now {escape_title(now.id)} {quoted(now.content, title_limit)}"
 
 
 def _cut_title(task: PlanTask, limit: int) -> str:
@@ -129,7 +140,7 @@ def _bounded(lines: list[str], room: int, most: int = TASKS) -> list[str]:
 def is_empty(standing: Standing) -> bool:
     """Whether a resume view would tell a model nothing: no plan, and nothing that plan mode forbids."""
     plans = standing.scene or standing.pending or standing.off_branch or standing.inactive
-    return standing.session.mode == "agent" and not plans
+    return standing.session.mode == "agent" and not plans and not standing.todos
 
 
 def resume(standing: Standing, limit: int = RESUME_LIMIT) -> str:
@@ -155,8 +166,14 @@ def resume(standing: Standing, limit: int = RESUME_LIMIT) -> str:
         for plan in standing.inactive[:INACTIVE_SHOWN]
     ]
     tail.append(f"Next action: {next_action(standing)}")
+    if standing.todos:
+        tail.append("Say what backs that action before you act.")
     room = limit - sum(len(line) + 1 for line in (*head, *tail)) - 40
-    return "\n".join([*head, *_bounded(body, max(room, 0), limit // CHARACTERS_PER_TASK), *tail])[:limit]
+    lines = _bounded(body, max(room, 0), limit // CHARACTERS_PER_TASK)
+    room -= sum(len(line) + 1 for line in lines)
+    most = min(standing.todos_shown, max(limit // CHARACTERS_PER_TASK - len(lines), 1))
+    lists = todo_views.block(standing.todos, most, min(room, todo_views.ROOM))
+    return "\n".join([*head, *lines, *lists, *tail])[:limit]
 
 
 def _approved(standing: Standing, scene: Scene) -> list[str]:
@@ -203,9 +220,20 @@ def next_action(standing: Standing) -> str:
         return "make a plan and submit it with plan_submit."
     scene = standing.scene
     if scene is None or scene.tracker.status != "active":
-        return "none; follow the user's next words."
+        return _next_todo(standing)
     where = tracker.progress(scene.checklist, scene.tracker.states, scene.uncertain)
     if where.next is None:
         return "ask the person: what is left waits for them." if where.total else "carry out the plan."
     verb = "go on with" if scene.state(where.next) == BEGUN else "do"
     return f"{verb} {scene.id(where.next)} {_cut_title(where.next, TITLE_LIMIT)}, then tick it."
+
+
+def _next_todo(standing: Standing) -> str:
+    """What the newest list of the main thread has in progress, else its first open item."""
+    shown = next((each for each in standing.todos if each.main), None)
+    if shown is None:
+        return "none; follow the user's next words."
+    now = todo_views.focus(shown)
+    item = now or next(item for item in shown.revision.items if item.open)
+    verb = "do" if now is None else "look how far it got, then go on with" if shown.interrupted else "go on with"
+    return f"{verb} {escape_title(item.id)} {quoted(item.content)}."

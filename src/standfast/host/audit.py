@@ -8,6 +8,7 @@ values by their digests. What does not agree is listed, at most `FINDINGS` items
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -68,7 +69,13 @@ def _apply(fold: Fold, event: Recorded, findings: list[str]) -> None:
         elif name in rows:
             rows[name] = {**rows[name], **values}
         else:
-            rows[name] = dict(values)
+            rows[name] = _late_columns(table) | values
+
+
+@cache
+def _late_columns(table: str) -> dict[str, Any]:
+    """The values of columns that are younger than some rows, whose events do not name them."""
+    return next(shape(row).defaults() for row, (name, _) in TABLES.items() if name == table)
 
 
 def _compare(tx: Tx, fold: Fold, findings: list[str]) -> int:

@@ -22,6 +22,7 @@ from standfast.domain.session import Entry, Opening, Session
 from standfast.domain.tracker import Evidence, Tick
 from standfast.host.operation import Input
 from standfast.host.sessions import view
+from standfast.host.todo_scenes import inherited, selected
 from standfast.host.turns import close_active
 from standfast.host.work import Work
 
@@ -117,7 +118,7 @@ def _ancestry(work: Work, session: Session, entry: str | None) -> frozenset[str]
 
 
 def _refold(work: Work, session: Session, ancestry: frozenset[str]) -> list[Event]:
-    events = []
+    events: list[Event] = []
     for track in work.tx.find(Tracker, "trackers_of_session", session=session.id):
         if TRACKER.final(track.status):
             continue
@@ -127,7 +128,7 @@ def _refold(work: Work, session: Session, ancestry: frozenset[str]) -> list[Even
         event = tracking.refolded(track, states, begun, on_branch, work.ctx)
         if event is not None:
             events.append(event)
-    return events
+    return [*events, *selected(work, session, ancestry)]
 
 
 def _ticks(work: Work, track: Tracker) -> list[Tick]:
@@ -177,7 +178,8 @@ def fork(work: Work, command: Fork) -> Change:
         if entry.entry_id in ancestry
     )
     forked = msgspec.structs.replace(opened, kind="session.forked", puts=(Put(None, child), *copies))
-    return Change(view(child) | {"created": True}, (forked, *_inherit(work, parent, child, ancestry)))
+    lists = inherited(work, parent, child, ancestry if point is not None else None)
+    return Change(view(child) | {"created": True}, (forked, *_inherit(work, parent, child, ancestry), *lists))
 
 
 def _inherit(work: Work, parent: Session, child: Session, ancestry: frozenset[str]) -> tuple[Event, ...]:

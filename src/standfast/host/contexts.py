@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from standfast.domain.change import Change, Event
 from standfast.domain.errors import Refusal
 from standfast.domain.hidden import find_hidden
 from standfast.domain.plan import Execution, Plan, Tracker
-from standfast.domain.session import Session
+from standfast.domain.session import Session, changed
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Input
 from standfast.host.scenes import standing_of
 from standfast.host.sweep import as_seen
@@ -230,6 +231,24 @@ def marker(work: Work, command: ShowContext) -> Change:
     """The marker if it is due now (None otherwise), noted as shown."""
     text, events = due_marker(work, work.session(command.session))
     return Change({"marker": text}, events)
+
+
+def restore(work: Work, command: ShowContext) -> Change:
+    """The resume view for a model that has lost its context or may have; None where it has this very view.
+
+    What is handed out is noted, so that in whatever order and however often a client's hooks ask, the model
+    gets each view once.
+    """
+    session = work.session(command.session)
+    standing = standing_of(work, session)
+    if views.is_empty(standing):
+        return Change({"text": None})
+    text = views.resume(standing)
+    stamp = hashlib.sha256(text.encode()).hexdigest()
+    if session.view_shown == stamp:
+        return Change({"text": None})
+    _, event = changed(session, work.ctx, "session.restored", {}, view_shown=stamp)
+    return Change({"text": text}, (event,))
 
 
 class Resume(Input, frozen=True):

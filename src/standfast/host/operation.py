@@ -29,14 +29,14 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """How an operation appears to a model. `hidden` inputs come from the transport, never from the model.
 
-    `text` makes the answer's one text from the result.
+    `group` is the set of tools that it is offered with. `text` makes the answer's one text from the result.
     """
 
     name: str
     description: str
     text: Callable[[Mapping[str, Any]], str]
     read_only: bool = False
-    default: bool = True
+    group: str = "plan"
     hidden: tuple[str, ...] = ()
 
 

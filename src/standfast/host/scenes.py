@@ -9,6 +9,7 @@ from standfast.domain.session import Session, Turn
 from standfast.domain.ticking import Scene
 from standfast.domain.tracker import uncertain_positions
 from standfast.host.sweep import as_seen
+from standfast.host.todo_scenes import lists_of
 from standfast.host.work import Work
 
 
@@ -79,4 +80,6 @@ def standing_of(work: Work, session: Session) -> views.Standing:
         execution=execution,
         off_branch=off_branch,
         inactive=ended,
+        todos=lists_of(work, session),
+        todos_shown=work.settings(session.project_id).number("todo.view_items"),
     )

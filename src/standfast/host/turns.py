@@ -11,6 +11,7 @@ from standfast.domain.plan import Execution, Plan, Tracker
 from standfast.domain.session import STOP_REASONS, Session, Turn, TurnReport
 from standfast.host.operation import Input
 from standfast.host.scenes import standing_of
+from standfast.host.todo_scenes import lists_of, reminded
 from standfast.host.work import Work
 
 
@@ -50,8 +51,10 @@ def start_turn(work: Work, command: StartTurn) -> Change:
     handed, claim_events = hand_out(work, session, turn, "prompt" if command.source == "prompt" else "message")
     owed, owed_events = deliver(work, session)
     shown, marker_events = due_marker(work, session)
-    result |= {"instruction": handed, "messages": owed, "marker": shown}
-    return Change(result, (*events, *claim_events, *owed_events, *marker_events))
+    reminder, reminder_events = reminded(work, session, lists_of(work, session))
+    messages = owed if reminder is None else [*owed, reminder]
+    result |= {"instruction": handed, "messages": messages, "marker": shown}
+    return Change(result, (*events, *claim_events, *owed_events, *marker_events, *reminder_events))
 
 
 def hand_out(work: Work, session: Session, turn: Turn | None, point: str) -> tuple[str | None, tuple[Event, ...]]:

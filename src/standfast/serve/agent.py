@@ -37,6 +37,7 @@ INSTRUCTIONS: Final = (
     "Propose plans with plan_submit and end your turn: a person approves. "
     "After any loss of context call resume; tick what is really done with plan_tick."
 )
+DEFAULT_GROUPS: Final = frozenset({"plan", "resume"})
 SESSIONS_KEPT: Final = 10_000
 _RESUME: Final = "standfast://session/current/resume"
 _PROMPTS: Final = {
@@ -56,11 +57,14 @@ def _listed(entry: Operation, tool: Tool) -> ToolSpec:
 
 
 def _plain(part: Any) -> Any:
-    """A field's schema in its shortest form: optional fields as their type, no titles, no defaults."""
+    """A field's schema in its shortest form: optional fields as their type, no titles, no defaults.
+
+    Of a value that may also come as JSON text only the value is described.
+    """
     if not isinstance(part, dict):
         return part
     options = [item for item in part.get("anyOf", []) if item.get("type") != "null"]
-    if len(options) == 1:
+    if options and all(item.get("type") == "string" for item in options[1:]):
         return _plain(options[0])
     short = {key: value for key, value in part.items() if key not in ("title", "default", "description")}
     if "properties" in short:
@@ -84,14 +88,15 @@ class AgentSurface:
         self._starting: Final = asyncio.Lock()
         self._tools: Final = {entry.tool.name: entry for entry in CATALOGUE.values() if entry.tool is not None}
         self._listing: Final = tuple(
-            _listed(entry, entry.tool)
-            for entry in self._tools.values()
-            if entry.tool is not None and entry.tool.default
+            (entry.tool.group, _listed(entry, entry.tool)) for entry in self._tools.values() if entry.tool is not None
         )
 
     def tools(self, profile: str) -> Sequence[ToolSpec]:
-        """The default tools; profiles of the clients come with them."""
-        return self._listing
+        """The tools of the groups that are named, or of all for `all`; the default ones where none is."""
+        named = set(profile.split(","))
+        known = {group for group, _ in self._listing}
+        groups = known if "all" in named else named & known or DEFAULT_GROUPS
+        return tuple(spec for group, spec in self._listing if group in groups)
 
     async def call(self, name: str, arguments: Mapping[str, object], context: CallContext) -> ToolAnswer:
         """Runs the tool's operation as the agent of its connection's session."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from standfast.store.queries import schema
+from standfast.store.queries import schemas
 from standfast.store.tx import StoreRefused
 
 
@@ -37,7 +37,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 def migrations() -> tuple[Migration, ...]:
     """All steps of this version, oldest first."""
-    return (Migration(1, schema()),)
+    return tuple(Migration(version, text) for version, text in enumerate(schemas(), start=1))
 
 
 def statements(text: str, words: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ def queries(dialect: str) -> dict[str, str]:
     root = resources.files("standfast.store") / "sql"
     found: dict[str, str] = {}
     for file in sorted(root.iterdir(), key=lambda item: item.name):
-        if not file.name.endswith(".sql") or file.name == "schema.sql":
+        if not file.name.endswith(".sql") or file.name.startswith("schema_"):
             continue
         for name, text in parse(file.read_text(encoding="utf-8")).items():
             if name in found:
@@ -40,6 +40,9 @@ def parse(text: str) -> dict[str, str]:
     return {name: body.strip().rstrip(";") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def schema() -> str:
-    """The portable text of the newest schema."""
-    return (resources.files("standfast.store") / "sql" / "schema.sql").read_text(encoding="utf-8")
+def schemas() -> tuple[str, ...]:
+    """The portable texts of the schema's steps, oldest first. What was released is never changed."""
+    root = resources.files("standfast.store") / "sql"
+    files = [file for file in root.iterdir() if file.name.startswith("schema_")]
+    ordered = sorted(files, key=lambda file: int(file.name.removeprefix("schema_").removesuffix(".sql")))
+    return tuple(file.read_text(encoding="utf-8") for file in ordered)

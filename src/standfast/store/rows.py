@@ -21,6 +21,7 @@ from standfast.domain.message import Message
 from standfast.domain.plan import Execution, Intent, Plan, PlanText, Tracker
 from standfast.domain.session import Entry, Project, Session, Turn
 from standfast.domain.settings import Setting
+from standfast.domain.todo import TodoList, TodoRevision
 from standfast.domain.tracker import Evidence, Tick
 
 R = TypeVar("R", bound=Row)
@@ -40,6 +41,8 @@ TABLES: Final[dict[type[Row], tuple[str, tuple[str, ...]]]] = {
     Message: ("messages", ("id",)),
     Intent: ("intents", ("id",)),
     Setting: ("settings", ("scope", "key")),
+    TodoRevision: ("todo_revisions", ("id",)),
+    TodoList: ("todo_lists", ("session_id", "agent", "source")),
 }
 
 _PLAIN: Final = (str, int, bytes)
@@ -75,6 +78,13 @@ class Shape:
         for index, kind in self._special:
             decoded[index] = _decode(kind, decoded[index])
         return self.row(*decoded)
+
+    def defaults(self) -> dict[str, Any]:
+        """The encoded values of the columns that are younger than some rows: those that have a default."""
+        given = self.row.__struct_defaults__
+        late = self.columns[len(self.columns) - len(given) :]
+        kinds = self._kinds[len(self.columns) - len(given) :]
+        return {name: _encode(kind, value) for name, kind, value in zip(late, kinds, given, strict=True)}
 
     def key_of(self, row: Row) -> tuple[str, ...]:
         """The row's primary key."""

@@ -27,8 +27,8 @@ class Model:
 
     def __init__(self, sessions: int) -> None:
         self.now = 0
-        fresh = {"mode": "agent", "turn": None, "reports": False, "owed": 0}
-        self.sessions: list[dict[str, Any]] = [dict(fresh) for _ in range(sessions)]
+        fresh = {"mode": "agent", "turn": None, "reports": False, "owed": 0, "numbers": 0}
+        self.sessions: list[dict[str, Any]] = [{**fresh, "todos": []} for _ in range(sessions)]
         self.plans: list[dict[str, Any]] = []
 
     def step(self, name: str, **given: Any) -> str | None:
@@ -44,7 +44,8 @@ class Model:
         plans: list[tuple[Any, ...]] = [
             (plan["status"], plan["execution"], plan["tracker"], tuple(plan["states"])) for plan in self.plans
         ]
-        return [*plans, tuple(session["mode"] for session in self.sessions)]
+        todos = tuple(tuple(session["todos"]) for session in self.sessions)
+        return [*plans, tuple(session["mode"] for session in self.sessions), todos]
 
     def pending(self, session: int) -> dict[str, Any] | None:
         """The plan of a session that waits."""
@@ -186,6 +187,28 @@ class Model:
 
     def _follows(self, plan: dict[str, Any]) -> None:
         plan["tracker"] = "complete" if all(state == "done" for state in plan["states"]) else "active"
+
+    def todos(self, session: int, items: list[tuple[str, str]]) -> str | None:
+        """Writes the whole todo list: names and statuses. An item that ended comes back as a new one."""
+        place = self.sessions[session]
+        if place["mode"] == "plan":
+            return "todo_denied_in_plan"
+        if [status for _, status in items].count("in_progress") > 1:
+            return "todo_multiple_in_progress"
+        ended = ("completed", "cancelled")
+        over = all(status in ended for _, _, status in place["todos"])
+        known = {} if over else {name: (number, status) for number, name, status in place["todos"]}
+        numbers, found = place["numbers"], []
+        for name, status in items:
+            number, before = known.get(name, (0, "completed"))
+            if not number or (before in ended and status not in ended):
+                numbers += 1
+                number = numbers
+            found.append((number, name, status))
+        if over or found != place["todos"]:
+            place |= {"todos": found, "numbers": numbers}
+            self._opens_turn(session)
+        return None
 
     def _outside(self, session: int) -> bool:
         """Whether the session's client reports its turns and none is active."""

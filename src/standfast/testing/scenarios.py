@@ -131,6 +131,21 @@ def _backup(play: Play) -> Call:
     return _person("host.backup", path=str(play.folder / "backup.db"))
 
 
+TODOS: Final = [{"content": "look"}, {"content": "mend", "status": "in_progress"}]
+
+
+def _todos(play: Play) -> Call:
+    session = play.session()
+    play.agent(session, "todo.write", todos=TODOS)
+    return Call("agent", session, "todo.write", {"todos": [{"id": "T-2", "status": "completed"}], "merge": True})
+
+
+def _restore(play: Play) -> Call:
+    session = play.session()
+    play.agent(session, "todo.write", todos=TODOS)
+    return Call("coordinator", session, "context.restore", {})
+
+
 def _expire(play: Play) -> Call:
     play.session()
     return Call("host", None, "plans.expire", {})
@@ -166,6 +181,9 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "plan.confirm": _confirm,
     "plan.resolve_task": _resolve,
     "execution.claim": _claim,
+    "todo.write": _todos,
+    "todo.capture": _on_session("coordinator", "todo.capture", source="kit", todos=TODOS),
+    "context.restore": _restore,
     "context.marker": _on_plan("approved", "coordinator", "context.marker"),
     "settings.set": lambda play: _person("settings.set", key="plan.shell", value="deny"),
     "host.backup": _backup,

@@ -57,11 +57,18 @@ def history(seed: int, steps: int = STEPS) -> list[Step]:
             (3, ("turn_starts", {"session": session})),
             (3, ("turn_ends", {"session": session, "reason": chance.choice(["completed", "error", "lost"])})),
             (2, ("passes", {"milliseconds": chance.choice([1, 1_000, EXPIRY // 2, EXPIRY - 1, EXPIRY])})),
+            (6, ("todos", {"session": session, "items": _list(chance)})),
             (1, ("restarts", {})),
         ]
         (step,) = chance.choices([step for _, step in choices], [weight for weight, _ in choices])
         made.append(step)
     return made
+
+
+def _list(chance: random.Random) -> list[tuple[str, str]]:
+    """A todo list: some names in some order, each with a status."""
+    names = chance.sample("abcd", chance.randrange(5))
+    return [(name, chance.choice(["pending", "in_progress", "completed", "completed", "cancelled"])) for name in names]
 
 
 class Real:
@@ -167,6 +174,15 @@ class Real:
                 return self._person("plan.confirm", id=gate["id"]) if gate["gate"] else "skipped"
         return "skipped"
 
+    def todos(self, session: int, items: list[tuple[str, str]]) -> str | None:
+        """Writes the whole todo list."""
+        given = [{"id": name, "content": f"item {name}", "status": status} for name, status in items]
+        return self._agent(session, "todo.write", todos=given)
+
+    def _todos(self, session: str) -> tuple[tuple[int, str, str], ...]:
+        lists = self.host.call("todo.read", {"session": session}, OPERATOR).result["lists"]
+        return tuple((item["number"], item["id"], item["status"]) for each in lists for item in each["items"])
+
     def asks(self, session: int) -> str | None:
         """The agent asks for its newest plan."""
         return self._agent(session, "plan.status")
@@ -190,7 +206,7 @@ class Real:
                 states = tuple(task["state"] for task in tasks)
             found.append((card["status"], card["execution"], card["tracker"], states))
         modes = (self.host.call("session.get", {"session": one}, OPERATOR).result["mode"] for one in self._ids)
-        return [*found, tuple(modes)]
+        return [*found, tuple(modes), tuple(map(self._todos, self._ids))]
 
 
 def embedded(folder: Path, clock: Callable[[], int]) -> Store:

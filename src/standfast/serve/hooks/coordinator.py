@@ -19,7 +19,6 @@ from standfast.serve.conversations import Conversations
 from standfast.serve.hooks.vocabulary import Client, Reply, Report, Sent
 from standfast.serve.http import Api
 
-VIEWS_KEPT: Final = 256
 NAME_LIMIT: Final = 200
 _LOST: Final = frozenset({"resume", "compact", "fork", "clear"})
 
@@ -30,7 +29,6 @@ class Coordinator:
     def __init__(self, api: Api, conversations: Conversations) -> None:
         self._api: Final = api
         self._conversations: Final = conversations
-        self._told: Final[dict[str, str]] = {}
 
     async def heard(self, client: Client, report: Report, sent: Sent) -> Reply:
         """Does what the report asks for; the reply to it."""
@@ -72,19 +70,14 @@ class Coordinator:
         return (await self._api.run(operation, payload, actor)).result
 
     async def _started(self, report: Report, session: str) -> Reply:
-        """After whatever took the model's context away it is told where it stands.
+        """After whatever took the model's context away it is told where it stands, each view once.
 
         A resumed process has its transcript: the view that was told last is in it and is not told again.
         """
         if report.source not in _LOST:
             return Reply()
-        view = await self._do("context.resume", {}, session)
-        if view["empty"] or (report.source == "resume" and self._told.get(session) == view["text"]):
-            return Reply()
-        if len(self._told) >= VIEWS_KEPT:
-            self._told.pop(next(iter(self._told)))
-        self._told[session] = view["text"]
-        return Reply(view["text"])
+        view = await self._do("context.restore", {}, session)
+        return Reply(view["text"] or "")
 
     async def _prompted(self, report: Report, session: str, sent: Sent) -> Reply:
         """A prompt begins a turn; what is owed to the model goes along."""

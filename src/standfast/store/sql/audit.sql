@@ -36,3 +36,9 @@ SELECT {columns} FROM intents;
 
 -- name: all_settings
 SELECT {columns} FROM settings;
+
+-- name: all_todo_lists
+SELECT {columns} FROM todo_lists ORDER BY session_id, agent, source;
+
+-- name: all_todo_revisions
+SELECT {columns} FROM todo_revisions ORDER BY id;
