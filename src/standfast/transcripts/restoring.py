@@ -1,0 +1,212 @@
+"""The latest successful structured write on the active branch, for each agent and list.
+
+Events come newest first with their standing (`branch`). The first call that counts decides a list that is written
+whole; a list that is known from its changes is folded until something is certain. Reading stops when every list of the
+session's own thread that was met is certain and `TAIL` bytes were read. Prose, failed, rejected and unanswered calls,
+and what was taken back or abandoned, change nothing and are told with their reason.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Final
+
+import msgspec
+
+from standfast.transcripts.branch import Standing, Step, active
+from standfast.transcripts.events import (
+    Compaction,
+    Event,
+    ModeSeen,
+    Place,
+    PlanText,
+    Problem,
+    SessionHeader,
+    ToolCall,
+    UserMessage,
+)
+from standfast.transcripts.lists import TASKS, Nothing, Whole, Write, write
+from standfast.transcripts.plans import PLAN_TOOLS, Plans
+from standfast.transcripts.reader import open_transcript
+from standfast.transcripts.report import NOTES_LIMIT, FoundList, Ignored, Report
+from standfast.transcripts.tasks import TaskFold
+
+TAIL: Final = 2 * 1024 * 1024
+"""Bytes from the end that are always read: plans, compactions and subagents in them are told."""
+
+LISTS_LIMIT: Final = 1_000
+"""Lists of one transcript that are kept."""
+
+
+def restore(path: str | PathLike[str], *, whole: bool = False) -> Report:
+    """What the transcript at `path` left behind; with `whole` also what is older than the newest list.
+
+    Raises `OSError` where the file cannot be opened. Nothing that stands in the file raises.
+    """
+    transcript = open_transcript(path)
+    fold = _Fold(transcript.format)
+    for step in active(transcript.seen_backwards(), fold.wants):
+        fold.take(step)
+        if not whole and transcript.reached >= TAIL and fold.certain:
+            break
+    else:
+        transcript.reached = transcript.size
+    own = transcript.first_header()
+    return fold.report(str(path), own, transcript.size, transcript.reached)
+
+
+class _Found(msgspec.Struct):
+    """A list as far as it is known."""
+
+    agent: str
+    source: str
+    written: Place
+    compactions_after: int
+    whole: Whole | None = None
+    tasks: TaskFold | None = None
+
+    @property
+    def certain(self) -> bool:
+        return self.whole is not None or (self.tasks is not None and self.tasks.certain)
+
+
+class _Fold:
+    """Takes events newest first."""
+
+    def __init__(self, client: str) -> None:
+        self._client = client
+        self._lists: dict[tuple[str, str], _Found] = {}
+        self._plans = Plans()
+        self._headers: list[SessionHeader] = []
+        self._versions: dict[str, None] = {}
+        self._compactions = 0
+        self._list_calls = 0
+        self._ignored: list[Ignored] = []
+        self._ignored_count = 0
+        self._problems: list[Problem] = []
+        self._problem_count = 0
+        self._agent: str | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing older can change the lists of the file's own thread, of which there is one."""
+        own = [found for found in self._lists.values() if found.agent == (self._agent or "")]
+        return bool(own) and all(found.certain for found in own)
+
+    def wants(self, event: Event) -> bool:
+        """Whether an event is worth holding while its standing is open."""
+        match event:
+            case ToolCall():
+                return event.tool in PLAN_TOOLS or write(self._client, event) is not None
+            case Compaction() | PlanText() | Problem():
+                return True
+            case _:
+                return False
+
+    def take(self, step: Step) -> None:
+        """Takes the next older event."""
+        event = step.event
+        match event:
+            case Problem():
+                self._problem(event)
+            case SessionHeader():
+                self._header(event)
+            case Compaction() if step.standing == "active":
+                self._compactions += event.agent == (self._agent or "")
+            case ToolCall():
+                self._call(event, step.standing)
+            case PlanText() | ModeSeen() | UserMessage():
+                self._plans.take(event, step.standing)
+            case _:
+                pass
+
+    def _header(self, event: SessionHeader) -> None:
+        if self._agent is None:
+            self._agent = event.agent
+        if len(self._headers) < 2 or self._headers[-1].session != event.session:
+            self._headers.append(event)
+            del self._headers[NOTES_LIMIT:]
+        if event.version is not None and len(self._versions) < NOTES_LIMIT:
+            self._versions.setdefault(event.version)
+
+    def _problem(self, event: Problem) -> None:
+        self._problem_count += 1
+        if len(self._problems) < NOTES_LIMIT:
+            self._problems.append(event)
+
+    def _call(self, call: ToolCall, standing: Standing) -> None:
+        if call.tool in PLAN_TOOLS:
+            why = self._plans.take(call, standing)
+        else:
+            found = write(self._client, call)
+            if found is None:
+                return
+            self._list_calls += 1
+            why = standing if standing != "active" else self._write(call, found)
+        if why is not None and why != "superseded":
+            self._ignored_count += 1
+            if len(self._ignored) < NOTES_LIMIT:
+                self._ignored.append(Ignored(call.tool, why, call.place, call.agent))
+
+    def _write(self, call: ToolCall, found: Write) -> str | None:
+        """Folds one call in; the word for why it counts for nothing, or None."""
+        if isinstance(found.meaning, Nothing):
+            return found.meaning.why
+        key = (call.agent, found.source)
+        known = self._lists.get(key)
+        if found.source == TASKS:
+            fold = known.tasks if known is not None and known.tasks is not None else TaskFold()
+            why = fold.take(call)
+            if why is None and known is None:
+                self._keep(key, call).tasks = fold
+            return why
+        if known is not None:
+            return "superseded"
+        if isinstance(found.meaning, Whole):
+            self._keep(key, call).whole = found.meaning
+        return None
+
+    def _keep(self, key: tuple[str, str], call: ToolCall) -> _Found:
+        found = _Found(*key, call.answered or call.place, self._compactions)
+        if len(self._lists) < LISTS_LIMIT:
+            self._lists[key] = found
+        return found
+
+    def report(self, path: str, own: SessionHeader | None, size: int, reached: int) -> Report:
+        """What was found."""
+        mine = self._agent or ""
+        newest = self._headers[0] if self._headers else own
+        session = own if self._client == "codex" else newest
+        lists = [self._found(each, whole=reached >= size) for each in self._lists.values()]
+        return Report(
+            path,
+            self._client,
+            session.session if session is not None else None,
+            session.parent if session is not None else None,
+            tuple(self._versions),
+            tuple(sorted(lists, key=lambda each: each.agent != mine)),
+            self._plans.found(),
+            self._compactions,
+            self._list_calls,
+            tuple(self._ignored),
+            self._ignored_count,
+            tuple(self._problems),
+            self._problem_count,
+            size,
+            reached,
+        )
+
+    def _found(self, each: _Found, *, whole: bool) -> FoundList:
+        items = each.whole.items if each.whole is not None else each.tasks.items() if each.tasks is not None else ()
+        return FoundList(
+            each.agent,
+            each.source,
+            "list" if items else "cleared",
+            items,
+            each.written,
+            each.compactions_after,
+            each.whole.explanation if each.whole is not None else None,
+            each.tasks is not None and each.tasks.answered,
+            each.certain or whole,
+            each.whole.malformed if each.whole is not None else 0,
+        )
