@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from standfast.transcripts.entries import Entry
 from standfast.transcripts.events import (
     AssistantMessage,
     Event,
@@ -35,8 +36,8 @@ HELD_LIMIT: Final = 10_000
 GROUPS: Final = 64
 """Messages of the branch whose other records are still expected."""
 
-Standing = Literal["active", "abandoned", "rolled_back", "superseded"]
-"""What an event counts: on the branch, beside it, taken back, or older than a point where the client began anew."""
+Standing = Literal["active", "abandoned", "rolled_back"]
+"""What an event counts: on the branch, beside it, or taken back."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -58,6 +59,7 @@ class _Thread:
 
     def __init__(self) -> None:
         self.sought: str | None = None
+        self.newest: str | None = None
         self.at_tip = True
         self.at_root = False
         self.groups: dict[str, None] = {}
@@ -65,7 +67,10 @@ class _Thread:
 
     def follow(self, seen: Seen) -> bool:
         """Whether an entry is on the branch; if it is the one that is sought, its parent is sought next."""
-        node = seen.node
+        node = seen.entry.node
+        if node is not None and node.id == self.newest:
+            # Some clients write a message in several records under one id.
+            return True
         if node is None or self.at_root:
             return not self.at_root
         if self.at_tip:
@@ -74,6 +79,7 @@ class _Thread:
         elif node.id != self.sought:
             return node.group is not None and node.group in self.groups
         self.at_tip = False
+        self.newest = node.id
         for each in self.held:
             each.settled = True
         if node.group is not None:
@@ -101,25 +107,25 @@ def active(source: Iterable[Seen | Problem], wanted: Callable[[Event], bool]) ->
     """Events newest first with their standing. Beside the branch only `wanted` ones are kept track of."""
     threads: dict[str, _Thread] = {}
     rollback = _Rollback()
-    superseded = False
+    taken_back = _TakenBack()
     for seen in source:
         if isinstance(seen, Problem):
             yield Step(seen, "active")
             continue
-        thread = threads.setdefault(seen.agent, _Thread())
+        node = seen.entry.node
+        thread = threads.setdefault(seen.entry.agent, _Thread())
         on_branch = thread.follow(seen)
-        if on_branch and seen.node is not None:
-            yield from (Step(each.event, "active") for each in thread.adopted(seen.node.group))
+        if on_branch and node is not None:
+            yield from (Step(each.event, "active") for each in thread.adopted(node.group))
+        gone = taken_back.holds(seen.entry)
         for event in seen.events:
-            standing: Standing = "superseded" if superseded else rollback.standing(event)
+            standing: Standing = "rolled_back" if gone else rollback.standing(event)
             if on_branch:
                 yield Step(event, standing)
             elif thread.at_root or len(thread.held) >= HELD_LIMIT:
                 yield Step(event, "abandoned")
             elif wanted(event):
-                group = seen.node.group if seen.node is not None else None
-                thread.held.append(_Held(event, group, thread.sought))
-        superseded = superseded or seen.restart
+                thread.held.append(_Held(event, node.group if node is not None else None, thread.sought))
     for thread in threads.values():
         yield from _rest(thread)
 
@@ -132,6 +138,35 @@ def _rest(thread: _Thread) -> Iterator[Step]:
     for each in thread.held:
         by_order = broken and not each.settled
         yield Step(each.event, "active" if by_order else "abandoned")
+
+
+class _TakenBack:
+    """Messages that a later record of an upsert log has taken back."""
+
+    def __init__(self) -> None:
+        self._keeps: frozenset[str] | None = None
+        self._back_to: str | None = None
+        self._passed: set[str] = set()
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether an entry was taken back; what it takes back itself holds for what is older."""
+        gone = entry.taken_back or (
+            entry.own is not None
+            and (
+                self._back_to is not None
+                or entry.own in self._passed
+                or (self._keeps is not None and entry.own not in self._keeps)
+            )
+        )
+        if entry.own is not None and entry.own == self._back_to:
+            # Earlier records of the same message go with it.
+            self._passed.add(entry.own)
+            self._back_to = None
+        if self._keeps is None and entry.keeps is not None:
+            self._keeps = entry.keeps
+        if self._keeps is None and self._back_to is None:
+            self._back_to = entry.back_to
+        return gone
 
 
 class _Rollback:

@@ -94,11 +94,26 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct):
-    """One record understood. `node` None: it stands outside the tree, where order alone counts."""
+    """One record understood. `node` None: it stands outside of a tree, where order alone counts.
+
+    `own` is the id of a message that its client writes again under the same id when it knows more. `keeps` and
+    `back_to` take something back: only the messages in `keeps` are still there of all that came before this record, or
+    nothing from the message `back_to` on.
+    """
 
     place: Place
     parts: list[Part]
     node: Node | None = None
     agent: str = MAIN
-    restart: bool = False
-    """The conversation begins anew here with all that counts: what is older in the file no longer does."""
+    own: str | None = None
+    keeps: frozenset[str] | None = None
+    back_to: str | None = None
+    taken_back: bool = False
+
+
+class Contents(msgspec.Struct):
+    """A session that is one JSON text: what comes before its messages, they as written, and what comes after."""
+
+    head: list[Entry]
+    messages: list[msgspec.Raw]
+    tail: list[Entry] = []

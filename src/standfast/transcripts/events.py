@@ -51,15 +51,16 @@ ProblemReason = Literal[
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a record stands: its 1-based line or position, its first byte, and its own time as the client wrote it.
+    """Where a record stands: its 1-based line and its first byte, and its own time as the client wrote it.
 
-    `line` is None where a file was read from its end and is too long to count. A record of a database or of a
-    document counts messages, and has no byte.
+    `line` is None where a file was read from its end and is too long to count. In a document or a database `message`
+    is the 1-based position among the session's messages, and there is neither line nor byte.
     """
 
     line: int | None = None
     byte: int | None = None
     time: str | None = None
+    message: int | None = None
 
 
 class Problem(msgspec.Struct, frozen=True, tag="problem"):

@@ -8,6 +8,7 @@ arguments. Statuses are kept as they are written: a foreign list is a fact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -21,6 +22,9 @@ ITEMS_LIMIT: Final = 10_000
 
 STATUSES: Final = frozenset({"pending", "in_progress", "completed", "cancelled"})
 CLOSED: Final = frozenset({"completed", "cancelled"})
+
+SUPERSEDED: Final = "superseded"
+"""Why a call counts for nothing that something newer has overwritten."""
 
 TASKS: Final = "tasks"
 """The source of Claude Code's task tools, which share one list."""
@@ -157,6 +161,69 @@ def _pi(call: ToolCall) -> Meaning:
     return Whole(tuple(items), malformed=len(found) - len(items))
 
 
+def _hermes(call: ToolCall) -> Meaning:
+    """Hermes answers with the whole list, also where it is only read."""
+    return items_of(fields(value((call.answer or "").encode(errors="replace"))).get("todos"))
+
+
+def _vibe(call: ToolCall) -> Meaning:
+    given = fields(call.arguments)
+    return Nothing("read") if given.get("action") == "read" else items_of(given.get("todos"))
+
+
+def _gemini(call: ToolCall) -> Meaning:
+    return items_of(fields(call.arguments).get("todos"), content="description")
+
+
+def _stored_todos(call: ToolCall) -> Meaning:
+    """What the client stored beside the answer is what it took; without that, what it was given."""
+    stored = fields(call.details).get("todos")
+    return items_of(stored) if isinstance(stored, list) else _todos(call)
+
+
+def _read_todos(call: ToolCall) -> Meaning:
+    found = _stored_todos(call)
+    return found if isinstance(found, Whole) else items_of(value((call.answer or "").encode(errors="replace")))
+
+
+def _kiro(call: ToolCall) -> Meaning:
+    """Kiro answers with its list's state, in a text or as JSON; a creation says the list itself."""
+    text_found = _STATE.search(call.answer or "")
+    state = fields(value((text_found[1] if text_found else call.answer or "").encode(errors="replace")))
+    rows = state.get("tasks") if state else _kiro_details(call.details)
+    given = fields(call.arguments)
+    if rows is None and given.get("command") == "create":
+        rows = given.get("tasks")
+    if not isinstance(rows, list):
+        return Nothing("read" if given.get("command") == "lookup" else "unknown_answer")
+    items = [item for row in rows[:ITEMS_LIMIT] if (item := _kiro_item(row)) is not None]
+    return Whole(tuple(items), malformed=len(rows) - len(items))
+
+
+def _kiro_details(details: object) -> object:
+    """The tasks in a result's JSON blocks."""
+    for block in details if isinstance(details, list) else []:
+        inner = fields(fields(block).get("data") or fields(block).get("Json"))
+        if "tasks" in inner:
+            return inner["tasks"]
+    return None
+
+
+def _kiro_item(row: object) -> ListItem | None:
+    if isinstance(row, str):
+        return ListItem(row, "pending")
+    found = fields(row)
+    if not found:
+        return None
+    done = found.get("completed") is True
+    return ListItem(
+        text(found.get("task_description")) or "", "completed" if done else "pending", text(found.get("id"))
+    )
+
+
+_STATE: Final = re.compile(r"TOD[O] LIST STATE: (\{.*\})", re.DOTALL)
+
+
 def _change(call: ToolCall) -> Meaning:
     return Change()
 
@@ -173,4 +240,10 @@ _TOOLS: Final[dict[str, dict[str, _Reading]]] = {
     },
     "codex": {"update_plan": ("update_plan", _plan), "functions.update_plan": ("update_plan", _plan)},
     "pi": {"todo": ("todo", _pi)},
+    "hermes": {"todo": ("todo", _hermes), "todo_list": ("todo", _hermes)},
+    "opencode": {"todowrite": ("todowrite", _stored_todos), "todoread": ("todowrite", _read_todos)},
+    "gemini": {"write_todos": ("write_todos", _gemini)},
+    "qwen": {"todo_write": ("todo_write", _stored_todos)},
+    "vibe": {"todo": ("todo", _vibe)},
+    "kiro": {"todo_list": ("todo_list", _kiro), "todo": ("todo_list", _kiro)},
 }

@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from standfast.transcripts.entries import Call, Entry, Node, Result
-from standfast.transcripts.events import Event, OrphanResult, Place, Problem, ToolCall
+from standfast.transcripts.entries import Call, Entry, Result
+from standfast.transcripts.events import Event, OrphanResult, Problem, ToolCall
 
 WAITING_LIMIT: Final = 2_000
 """Calls, or results, that wait for their other half."""
@@ -27,11 +27,8 @@ _Key = tuple[str, str | None]
 class Seen(msgspec.Struct):
     """One entry with its events, calls and results brought together."""
 
-    place: Place
-    agent: str
-    node: Node | None
+    entry: Entry
     events: list[Event]
-    restart: bool = False
 
 
 def forwards(entries: Iterable[Entry | Problem]) -> Iterator[Event]:
@@ -45,7 +42,10 @@ def forwards(entries: Iterable[Entry | Problem]) -> Iterator[Event]:
             if isinstance(part, Call):
                 key = (part.agent, part.call)
                 older = waiting.pop(key, None)
-                if older is None and len(waiting) >= WAITING_LIMIT:
+                if older is not None and (older.tool, older.arguments) == (part.tool, part.arguments):
+                    # The same call, written again while it runs.
+                    older = None
+                elif older is None and len(waiting) >= WAITING_LIMIT:
                     older = waiting.pop(next(iter(waiting)))
                 if older is not None:
                     yield together(older, None)
@@ -67,7 +67,7 @@ def backwards(entries: Iterable[Entry | Problem]) -> Iterator[Seen | Problem]:
         if isinstance(entry, Problem):
             yield entry
             continue
-        seen = Seen(entry.place, entry.agent, entry.node, [], entry.restart)
+        seen = Seen(entry, [])
         for part in reversed(entry.parts):
             if isinstance(part, Result):
                 key = (part.agent, part.call)
@@ -88,7 +88,7 @@ def backwards(entries: Iterable[Entry | Problem]) -> Iterator[Seen | Problem]:
                 seen.events.append(part)
         yield seen
     for result in waiting.values():
-        yield Seen(result.place, result.agent, None, [_orphan(result)])
+        yield Seen(Entry(result.place, [], agent=result.agent), [_orphan(result)])
 
 
 def together(call: Call, result: Result | None) -> ToolCall:

@@ -8,20 +8,19 @@ that may not be read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
 from standfast.transcripts import lines, pairing
-from standfast.transcripts.entries import Entry, Part, Record
+from standfast.transcripts.databases import client_of
+from standfast.transcripts.entries import Entry, Part
 from standfast.transcripts.events import MAIN, Branched, Event, Place, Problem, SessionHeader, UserMessage
-from standfast.transcripts.formats import READERS
-from standfast.transcripts.formats.shared import Format
+from standfast.transcripts.formats import DOCUMENTS, READERS
 from standfast.transcripts.sniff import Verdict, sniff
-from standfast.transcripts.texts import Flaw, texts
-
-COUNT_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes of a file up to which lines are numbered also when it is read from its end."""
+from standfast.transcripts.sources import Document, Lines, Sessions, Source
+from standfast.transcripts.stores import Database, Storage, storage_root
 
 HEADER_WITHIN: Final = 200
 """Events within which a file says whose it is."""
@@ -34,20 +33,24 @@ class Transcript:
     """One transcript.
 
     `format` is the client's name (`claude`, `codex`, `pi`, …), or "" where nothing is known. `size` is in bytes, and
-    `reached` counts from the end how many of them the newest backward reading has read.
+    `reached` counts from the end how many of them the newest reading backwards has read.
     """
 
-    def __init__(self, path: Path, verdict: Verdict, size: int) -> None:
+    def __init__(self, path: Path, verdict: Verdict, size: int, source: Source | None) -> None:
         self.path = path
         self.format = verdict.format
         self.size = size
-        self.reached = 0
         self._verdict = verdict
-        self._reader: Format | None = READERS.get(verdict.format)
+        self._source = source
+
+    @property
+    def reached(self) -> int:
+        """Bytes from the end that were read."""
+        return self._source.reached if self._source is not None else self.size
 
     def events(self) -> Iterator[Event]:
         """The events in the file's order. A tool call comes when its result does, with its own place."""
-        return pairing.forwards(_joined(self._entries()))
+        return pairing.forwards(_joined(self._entries(newest_first=False)))
 
     def backwards(self) -> Iterator[Event]:
         """The events newest first. A tool call comes at its own place, with its result. No `Branched` is told."""
@@ -60,65 +63,56 @@ class Transcript:
     def seen_backwards(self) -> Iterator[pairing.Seen | Problem]:
         """The entries newest first, for `branch.active`."""
         heads: dict[str, tuple[str | None, str | None]] = {}
-        return pairing.backwards(_told_once(entry, heads) for entry in self._entries_backwards())
+        return pairing.backwards(_told_once(entry, heads) for entry in self._entries(newest_first=True))
 
     def first_header(self) -> SessionHeader | None:
         """The session that the file says it is at its beginning."""
-        for number, event in enumerate(self.events()):
-            if isinstance(event, SessionHeader):
-                return event
-            if number >= HEADER_WITHIN:
-                break
-        return None
+        within = islice(self.events(), HEADER_WITHIN)
+        return next((event for event in within if isinstance(event, SessionHeader)), None)
 
-    def _entries(self) -> Iterator[Entry | Problem]:
-        if self._reader is None:
-            yield self._unknown()
-            return
-        with self.path.open("rb") as file:
-            for number, line in enumerate(lines.forwards(file, 0, self.size), 1):
-                yield from _understood(line, number, self._reader)
-
-    def _entries_backwards(self) -> Iterator[Entry | Problem]:
-        if self._reader is None:
-            yield self._unknown()
-            return
-        with self.path.open("rb") as file:
-            counted = self.size <= COUNT_LIMIT
-            number = lines.count(file, self.size) + 1 if counted else None
-            for line in lines.backwards(file, self.size):
-                self.reached = self.size - line.byte
-                if number is not None and line.ended:
-                    number -= 1
-                yield from reversed([*_understood(line, number, self._reader)])
-
-    def _unknown(self) -> Problem:
-        if self._verdict.why:
-            return Problem(Place(), "compressed", f"{self._verdict.why}: unpack it first")
-        return Problem(Place(), "unknown_format", "no transcript of a known client")
+    def _entries(self, *, newest_first: bool) -> Iterator[Entry | Problem]:
+        if self._source is None:
+            why = self._verdict.why
+            known = Problem(Place(), "compressed", f"{why}: unpack it first") if why else None
+            return iter([known or Problem(Place(), "unknown_format", "no transcript of a known client")])
+        return self._source.entries(newest_first=newest_first)
 
 
-def open_transcript(path: str | PathLike[str]) -> Transcript:
-    """The transcript at `path`. Raises `OSError` where the file cannot be opened."""
+def open_transcript(path: str | PathLike[str], *, session: str | None = None) -> Transcript:
+    """The transcript at `path`; `session` picks one where a file holds several. Raises `OSError`, and nothing else."""
     where = Path(path)
+    if where.is_dir():
+        return _folder(where, session)
     with where.open("rb") as file:
-        return Transcript(where, sniff(file), lines.size_of(file))
+        verdict, size = sniff(file), lines.size_of(file)
+    if verdict.kind == "database":
+        verdict = Verdict("database", client_of(where))
+    return Transcript(where, verdict, size, _source(where, verdict, size, session))
 
 
-def _understood(line: lines.Line, number: int | None, reader: Format) -> Iterator[Entry | Problem]:
-    """What one line says, and what is wrong with it."""
-    place = Place(number, line.byte)
-    if line.data is None:
-        yield Problem(place, "line_too_long", f"{line.length} bytes")
-        return
-    for found in texts(line.data):
-        if isinstance(found, Flaw):
-            unfinished = found.reason == "malformed_record" and not line.ended
-            yield Problem(place, "unfinished_line" if unfinished else found.reason, found.detail)
-        else:
-            entry = reader.entry(Record(found.data, Place(number, line.byte + found.at)))
-            if entry is not None:
-                yield entry
+def _source(path: Path, verdict: Verdict, size: int, session: str | None) -> Source | None:
+    match verdict.kind:
+        case "database" if verdict.format:
+            return Database(path, size, verdict.format, session)
+        case "document":
+            return Document(path, size, DOCUMENTS[verdict.format])
+        case "sessions":
+            return Sessions(path, size, session)
+        case "lines":
+            return Lines(path, size, READERS[verdict.format])
+        case _:
+            return None
+
+
+def _folder(path: Path, session: str | None) -> Transcript:
+    """A session that is a folder: Mistral Vibe's, or OpenCode's storage."""
+    messages = path / "messages.jsonl"
+    if messages.is_file():
+        return open_transcript(messages, session=session)
+    root = storage_root(path)
+    if root is None:
+        return Transcript(path, Verdict("unknown"), 0, None)
+    return Transcript(path, Verdict("storage", "opencode"), 0, Storage(root, session))
 
 
 def _joined(entries: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:

@@ -193,10 +193,9 @@ def _many(count: int, noun: str) -> str:
 
 
 def _where(place: Place) -> str:
-    spot = (
-        f"at line {place.line}" if place.line is not None else f"at byte {place.byte}" if place.byte is not None else ""
-    )
-    return " ".join(part for part in (spot, f"({_line(place.time)})" if place.time else "") if part) or "in the file"
+    spots = (("line", place.line), ("message", place.message), ("byte", place.byte))
+    spot = next((f"at {name} {number}" for name, number in spots if number is not None), "in the file")
+    return f"{spot} ({_line(place.time)})" if place.time else spot
 
 
 def _line(text: str | None) -> str:

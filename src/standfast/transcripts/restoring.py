@@ -22,12 +22,13 @@ from standfast.transcripts.events import (
     PlanText,
     Problem,
     SessionHeader,
+    StoredList,
     ToolCall,
     UserMessage,
 )
-from standfast.transcripts.lists import TASKS, Nothing, Whole, Write, write
+from standfast.transcripts.lists import SUPERSEDED, TASKS, Nothing, Whole, Write, items_of, write
 from standfast.transcripts.plans import PLAN_TOOLS, Plans
-from standfast.transcripts.reader import open_transcript
+from standfast.transcripts.reader import Transcript, open_transcript
 from standfast.transcripts.report import NOTES_LIMIT, FoundList, Ignored, Report
 from standfast.transcripts.tasks import TaskFold
 
@@ -38,21 +39,19 @@ LISTS_LIMIT: Final = 1_000
 """Lists of one transcript that are kept."""
 
 
-def restore(path: str | PathLike[str], *, whole: bool = False) -> Report:
+def restore(path: str | PathLike[str], *, session: str | None = None, whole: bool = False) -> Report:
     """What the transcript at `path` left behind; with `whole` also what is older than the newest list.
 
-    Raises `OSError` where the file cannot be opened. Nothing that stands in the file raises.
+    `session` picks one where a file holds several; without it the one used last is read. Raises `OSError` where the
+    file cannot be opened. Nothing that stands in the file raises.
     """
-    transcript = open_transcript(path)
+    transcript = open_transcript(path, session=session)
     fold = _Fold(transcript.format)
     for step in active(transcript.seen_backwards(), fold.wants):
         fold.take(step)
         if not whole and transcript.reached >= TAIL and fold.certain:
             break
-    else:
-        transcript.reached = transcript.size
-    own = transcript.first_header()
-    return fold.report(str(path), own, transcript.size, transcript.reached)
+    return fold.report(str(path), transcript)
 
 
 class _Found(msgspec.Struct):
@@ -115,6 +114,8 @@ class _Fold:
                 self._compactions += event.agent == (self._agent or "")
             case ToolCall():
                 self._call(event, step.standing)
+            case StoredList():
+                self._stored(event)
             case PlanText() | ModeSeen() | UserMessage():
                 self._plans.take(event, step.standing)
             case _:
@@ -143,7 +144,7 @@ class _Fold:
                 return
             self._list_calls += 1
             why = standing if standing != "active" else self._write(call, found)
-        if why is not None and why != "superseded":
+        if why is not None and why != SUPERSEDED:
             self._ignored_count += 1
             if len(self._ignored) < NOTES_LIMIT:
                 self._ignored.append(Ignored(call.tool, why, call.place, call.agent))
@@ -158,22 +159,29 @@ class _Fold:
             fold = known.tasks if known is not None and known.tasks is not None else TaskFold()
             why = fold.take(call)
             if why is None and known is None:
-                self._keep(key, call).tasks = fold
+                self._keep(key, call.answered or call.place).tasks = fold
             return why
         if known is not None:
-            return "superseded"
+            return SUPERSEDED
         if isinstance(found.meaning, Whole):
-            self._keep(key, call).whole = found.meaning
+            self._keep(key, call.answered or call.place).whole = found.meaning
         return None
 
-    def _keep(self, key: tuple[str, str], call: ToolCall) -> _Found:
-        found = _Found(*key, call.answered or call.place, self._compactions)
+    def _stored(self, event: StoredList) -> None:
+        """A list as the client's own store holds it, which nothing that is told of calls can outrank."""
+        found = items_of(event.items)
+        if isinstance(found, Whole):
+            self._keep((event.agent, event.tool), event.place).whole = found
+
+    def _keep(self, key: tuple[str, str], written: Place) -> _Found:
+        found = _Found(*key, written, self._compactions)
         if len(self._lists) < LISTS_LIMIT:
             self._lists[key] = found
         return found
 
-    def report(self, path: str, own: SessionHeader | None, size: int, reached: int) -> Report:
+    def report(self, path: str, transcript: Transcript) -> Report:
         """What was found."""
+        own, size, reached = transcript.first_header(), transcript.size, transcript.reached
         mine = self._agent or ""
         newest = self._headers[0] if self._headers else own
         session = own if self._client == "codex" else newest

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from standfast.transcripts.events import ToolCall
-from standfast.transcripts.lists import ITEMS_LIMIT, ListItem, fields, text
+from standfast.transcripts.lists import ITEMS_LIMIT, SUPERSEDED, ListItem, fields, text
 
 _CREATED: Final = re.compile(r"Task #(\S+) created")
 _LISTED: Final = re.compile(r"^#(\S+) \[(\w+)\] (.*)$", re.MULTILINE)
@@ -62,7 +62,7 @@ class TaskFold:
         if self._begun and (call.group is None or call.group != self._first):
             self.certain = self.reset = True
         if self.certain:
-            return "older_store" if self.reset else "superseded"
+            return "older_store" if self.reset else SUPERSEDED
         match call.tool:
             case "TaskCreate":
                 return self._created(call)
@@ -109,7 +109,7 @@ class TaskFold:
             self._begun, self._first = True, call.group
         task = self._task(name)
         if task is None:
-            return "superseded"
+            return SUPERSEDED
         given = fields(call.arguments)
         task.learn([("subject", text(given.get("subject"))), ("active_form", text(given.get("activeForm")))])
         task.learn([("status", "pending")])
@@ -130,7 +130,7 @@ class TaskFold:
             return "failure"
         task = self._task(name)
         if task is None:
-            return "superseded"
+            return SUPERSEDED
         if given.get("status") == "deleted":
             task.known = task.gone = True
             return None

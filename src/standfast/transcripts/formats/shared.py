@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from standfast.transcripts.entries import Entry, Part, Record
+from standfast.transcripts.entries import Contents, Entry, Part, Record
 from standfast.transcripts.events import TEXT_LIMIT, Place, Problem
 from standfast.transcripts.texts import Loose, load, string, value
 
@@ -24,6 +24,13 @@ class Format(Protocol):
 
     def entry(self, record: Record) -> Entry | None:
         """What a record says; None where it says nothing that anybody asks for."""
+
+
+class DocumentFormat(Format, Protocol):
+    """A client that also keeps, or exports, a session as one JSON text."""
+
+    def document(self, data: bytes | msgspec.Raw) -> Contents | None:
+        """The session's messages, each to be read by `entry`; None where the text is something else."""
 
 
 class Block(msgspec.Struct):
