@@ -28,7 +28,6 @@ Outcome = Literal["success", "failure", "rejected", "unanswered"]
 
 ProblemReason = Literal[
     "compressed",
-    "duplicate_header",
     "glued_records",
     "history_elsewhere",
     "invalid_utf8",
@@ -39,7 +38,6 @@ ProblemReason = Literal[
     "null_bytes",
     "repeated_file",
     "several_sessions",
-    "several_versions",
     "too_deep",
     "too_large",
     "torn_record",

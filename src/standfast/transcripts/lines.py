@@ -34,15 +34,6 @@ def size_of(file: BinaryIO) -> int:
     return file.seek(0, 2)
 
 
-def count(file: BinaryIO, end: int) -> int:
-    """The line feeds before `end`."""
-    file.seek(0)
-    found = 0
-    for at in range(0, end, BLOCK):
-        found += file.read(min(BLOCK, end - at)).count(b"\n")
-    return found
-
-
 def forwards(file: BinaryIO, start: int, end: int) -> Iterator[Line]:
     """The lines between `start` and `end` in order."""
     begin = at = start

@@ -92,6 +92,11 @@ def write(client: str, call: ToolCall) -> Write | None:
     return Write(source, read(call))
 
 
+def hides_a_list(client: str, call: ToolCall) -> bool:
+    """Whether a call runs code that calls a list tool. What the code did cannot be read off it for certain."""
+    return client == "codex" and isinstance(call.arguments, str) and "tools.update_plan(" in call.arguments
+
+
 def items_of(found: object, *, content: str = "content") -> Meaning:
     """A list of items as written, under the client's name for their text."""
     if isinstance(found, str):

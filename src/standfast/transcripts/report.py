@@ -77,6 +77,9 @@ class Ignored(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """All that a restore found in one transcript.
 
+    `session` is the one that goes on; `sessions` and `versions` are all that the records name, the newest first, and
+    `parent` is what the session was forked from or started by.
+
     `lists` begins with the session's own thread, the newest first; then those of its subagents. `plans` are newest
     first. `read_bytes` of `size` were read, from the end: lists of the session's own thread are certain however little
     that is; plans, compactions and subagents are told as far as was read.
@@ -86,6 +89,7 @@ class Report(msgspec.Struct, frozen=True):
     format: str
     session: str | None
     parent: str | None
+    sessions: tuple[str, ...]
     versions: tuple[str, ...]
     lists: tuple[FoundList, ...]
     plans: tuple[FoundPlan, ...]
@@ -170,6 +174,8 @@ def _plan_words(plan: FoundPlan) -> list[str]:
 
 def _note_words(report: Report) -> list[str]:
     lines = []
+    if len(report.sessions) > 1:
+        lines.append(f"The file names {len(report.sessions)} sessions; their newest records count.")
     if report.ignored_count:
         whys: dict[str, int] = {}
         for each in report.ignored:

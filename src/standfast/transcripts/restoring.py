@@ -15,6 +15,7 @@ import msgspec
 
 from standfast.transcripts.branch import Standing, Step, active
 from standfast.transcripts.events import (
+    MAIN,
     Compaction,
     Event,
     ModeSeen,
@@ -26,10 +27,11 @@ from standfast.transcripts.events import (
     ToolCall,
     UserMessage,
 )
-from standfast.transcripts.lists import SUPERSEDED, TASKS, Nothing, Whole, Write, items_of, write
+from standfast.transcripts.lists import SUPERSEDED, TASKS, Nothing, Whole, Write, hides_a_list, items_of, write
 from standfast.transcripts.plans import PLAN_TOOLS, Plans
 from standfast.transcripts.reader import Transcript, open_transcript
 from standfast.transcripts.report import NOTES_LIMIT, FoundList, Ignored, Report
+from standfast.transcripts.subagents import transcripts_of
 from standfast.transcripts.tasks import TaskFold
 
 TAIL: Final = 2 * 1024 * 1024
@@ -46,12 +48,21 @@ def restore(path: str | PathLike[str], *, session: str | None = None, whole: boo
     file cannot be opened. Nothing that stands in the file raises.
     """
     transcript = open_transcript(path, session=session)
-    fold = _Fold(transcript.format)
+    report = _restored(transcript, whole=whole)
+    children = [_restored(each, whole=whole).lists for each in transcripts_of(transcript)]
+    if not any(children):
+        return report
+    return msgspec.structs.replace(report, lists=(*report.lists, *(found for lists in children for found in lists)))
+
+
+def _restored(transcript: Transcript, *, whole: bool) -> Report:
+    own = transcript.first_header()
+    fold = _Fold(transcript.format, own)
     for step in active(transcript.seen_backwards(), fold.wants):
         fold.take(step)
         if not whole and transcript.reached >= TAIL and fold.certain:
             break
-    return fold.report(str(path), transcript)
+    return fold.report(transcript)
 
 
 class _Found(msgspec.Struct):
@@ -72,11 +83,14 @@ class _Found(msgspec.Struct):
 class _Fold:
     """Takes events newest first."""
 
-    def __init__(self, client: str) -> None:
+    def __init__(self, client: str, own: SessionHeader | None) -> None:
         self._client = client
+        self._own = own
+        self._agent = own.agent if own is not None else MAIN
         self._lists: dict[tuple[str, str], _Found] = {}
         self._plans = Plans()
-        self._headers: list[SessionHeader] = []
+        self._header: SessionHeader | None = None
+        self._sessions: dict[str, None] = {}
         self._versions: dict[str, None] = {}
         self._compactions = 0
         self._list_calls = 0
@@ -84,12 +98,11 @@ class _Fold:
         self._ignored_count = 0
         self._problems: list[Problem] = []
         self._problem_count = 0
-        self._agent: str | None = None
 
     @property
     def certain(self) -> bool:
         """Whether nothing older can change the lists of the file's own thread, of which there is one."""
-        own = [found for found in self._lists.values() if found.agent == (self._agent or "")]
+        own = [found for found in self._lists.values() if found.agent == self._agent]
         return bool(own) and all(found.certain for found in own)
 
     def wants(self, event: Event) -> bool:
@@ -109,9 +122,9 @@ class _Fold:
             case Problem():
                 self._problem(event)
             case SessionHeader():
-                self._header(event)
+                self._told(event)
             case Compaction() if step.standing == "active":
-                self._compactions += event.agent == (self._agent or "")
+                self._compactions += event.agent == self._agent
             case ToolCall():
                 self._call(event, step.standing)
             case StoredList():
@@ -121,14 +134,12 @@ class _Fold:
             case _:
                 pass
 
-    def _header(self, event: SessionHeader) -> None:
-        if self._agent is None:
-            self._agent = event.agent
-        if len(self._headers) < 2 or self._headers[-1].session != event.session:
-            self._headers.append(event)
-            del self._headers[NOTES_LIMIT:]
-        if event.version is not None and len(self._versions) < NOTES_LIMIT:
-            self._versions.setdefault(event.version)
+    def _told(self, event: SessionHeader) -> None:
+        if self._header is None and event.agent == self._agent:
+            self._header = event
+        for known, name in ((self._sessions, event.session), (self._versions, event.version)):
+            if name is not None and len(known) < NOTES_LIMIT:
+                known.setdefault(name)
 
     def _problem(self, event: Problem) -> None:
         self._problem_count += 1
@@ -138,12 +149,14 @@ class _Fold:
     def _call(self, call: ToolCall, standing: Standing) -> None:
         if call.tool in PLAN_TOOLS:
             why = self._plans.take(call, standing)
-        else:
-            found = write(self._client, call)
-            if found is None:
-                return
+        elif (found := write(self._client, call)) is not None:
             self._list_calls += 1
-            why = standing if standing != "active" else self._write(call, found)
+            why = self._write(call, found) if standing == "active" else standing
+        elif hides_a_list(self._client, call):
+            self._list_calls += 1
+            why = "inside_code"
+        else:
+            return
         if why is not None and why != SUPERSEDED:
             self._ignored_count += 1
             if len(self._ignored) < NOTES_LIMIT:
@@ -179,18 +192,17 @@ class _Fold:
             self._lists[key] = found
         return found
 
-    def report(self, path: str, transcript: Transcript) -> Report:
+    def report(self, transcript: Transcript) -> Report:
         """What was found."""
-        own, size, reached = transcript.first_header(), transcript.size, transcript.reached
-        mine = self._agent or ""
-        newest = self._headers[0] if self._headers else own
-        session = own if self._client == "codex" else newest
+        size, reached, mine = transcript.size, transcript.reached, self._agent
+        session = self._own if self._client == "codex" else self._header or self._own
         lists = [self._found(each, whole=reached >= size) for each in self._lists.values()]
         return Report(
-            path,
+            str(transcript.path),
             self._client,
             session.session if session is not None else None,
             session.parent if session is not None else None,
+            tuple(self._sessions),
             tuple(self._versions),
             tuple(sorted(lists, key=lambda each: each.agent != mine)),
             self._plans.found(),

@@ -18,11 +18,12 @@ from standfast.transcripts.entries import Contents, Entry, Record
 from standfast.transcripts.events import Place, Problem
 from standfast.transcripts.formats import hermes
 from standfast.transcripts.formats.shared import DocumentFormat, Format
+from standfast.transcripts.repeats import Copy, copy_at, mark_of, survey
 from standfast.transcripts.sniff import DOCUMENT_LIMIT
 from standfast.transcripts.texts import Flaw, clean, load, string, texts
 
 COUNT_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes of a file up to which lines are numbered also when it is read from its end."""
+"""Bytes of a file that is looked through before it is read from its end: its lines get numbers, copies are left out."""
 
 SESSIONS_LIMIT: Final = 100_000
 """Exported sessions of one file that are told apart."""
@@ -53,17 +54,34 @@ class Lines:
 
     def _forwards(self) -> Entries:
         with self._path.open("rb") as file:
+            mark = mark_of(file, self.size)
+            passed = 0
             for number, line in enumerate(lines.forwards(file, 0, self.size), 1):
+                if line.byte < passed:
+                    continue
+                if mark is not None and line.data == mark.data and line.byte > mark.byte:
+                    copy = copy_at(file, mark, line.byte, self.size)
+                    if copy is not None:
+                        yield _told(copy, number)
+                        passed = copy.end
+                        continue
                 yield from _understood(line, number, self._reader)
 
     def _backwards(self) -> Entries:
         with self._path.open("rb") as file:
-            number = lines.count(file, self.size) + 1 if self.size <= COUNT_LIMIT else None
+            found = survey(file, self.size) if self.size <= COUNT_LIMIT else None
+            number = found.line_count + 1 if found is not None else None
             for line in lines.backwards(file, self.size):
                 self.reached = self.size - line.byte
-                if number is not None and line.ended:
-                    number -= 1
-                yield from reversed([*_understood(line, number, self._reader)])
+                number = number - 1 if number is not None else None
+                if found is None or not found.copied(line.byte):
+                    yield from reversed([*_understood(line, number, self._reader)])
+            if found is not None:
+                yield from (_told(copy, None) for copy in found.copies)
+
+
+def _told(copy: Copy, number: int | None) -> Problem:
+    return Problem(Place(number, copy.start), "repeated_file", f"{copy.count} lines repeat the beginning of the file")
 
 
 def _understood(line: lines.Line, number: int | None, reader: Format) -> Entries:
