@@ -18,6 +18,7 @@ import msgspec
 
 from standfast.transcripts.entries import Entry
 from standfast.transcripts.events import (
+    SIDECHAIN,
     AssistantMessage,
     Event,
     Place,
@@ -114,7 +115,8 @@ def active(source: Iterable[Seen | Problem], wanted: Callable[[Event], bool]) ->
             continue
         node = seen.entry.node
         thread = threads.setdefault(seen.entry.agent, _Thread())
-        on_branch = thread.follow(seen)
+        # Old clients mix the records of several unnamed subagents; order is all there is.
+        on_branch = seen.entry.agent == SIDECHAIN or thread.follow(seen)
         if on_branch and node is not None:
             yield from (Step(each.event, "active") for each in thread.adopted(node.group))
         gone = taken_back.holds(seen.entry)

@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from standfast.transcripts import lines, pairing
 from standfast.transcripts.databases import client_of
 from standfast.transcripts.entries import Entry, Part
@@ -50,7 +52,8 @@ class Transcript:
 
     def events(self) -> Iterator[Event]:
         """The events in the file's order. A tool call comes when its result does, with its own place."""
-        return pairing.forwards(_joined(self._entries(newest_first=False)))
+        entries = self._entries(newest_first=False)
+        return pairing.forwards(_joined(_copied(entries) if self.format == "codex" else entries))
 
     def backwards(self) -> Iterator[Event]:
         """The events newest first. A tool call comes at its own place, with its result. No `Branched` is told."""
@@ -129,6 +132,18 @@ def _joined(entries: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:
                 turn.clear()
             if len(turn) < TURN_LIMIT:
                 turn.add(entry.node.id)
+        yield entry
+
+
+def _copied(entries: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:
+    """A fork's file begins with its own header; one that comes later came along with copied history."""
+    own: str | None = None
+    for entry in entries:
+        if not isinstance(entry, Problem):
+            for at, part in enumerate(entry.parts):
+                if isinstance(part, SessionHeader):
+                    own = own or part.session
+                    entry.parts[at] = msgspec.structs.replace(part, copied=part.session != own)
         yield entry
 
 
