@@ -16,8 +16,10 @@ import pytest
 from tests.support.repository import ROOT, SOURCE, imports, modules, name, tree
 
 DOMAIN_MAY_IMPORT = {"msgspec", "markdown_it", "mdit_py_plugins", "standfast.domain"}
+TRANSCRIPTS_MAY_IMPORT = {"msgspec", "standfast.transcripts"}
 DRIVERS = {"sqlite3", "psycopg", "psycopg_pool"}
-MAY_IMPORT_DRIVERS = ("store/", "testing/", "app.py", "app/")
+MAY_IMPORT_DRIVERS = ("store/", "testing/", "app.py", "app/", "transcripts/databases.py")
+"""The last one reads the databases of other programs, which are not ours."""
 
 FOREIGN_MODULES = """
 import importlib, sys
@@ -75,8 +77,13 @@ def test_the_domain_imports_only_plain_tools(path: Path) -> None:
     assert not strangers(path, DOMAIN_MAY_IMPORT)
 
 
+@pytest.mark.parametrize("path", modules(SOURCE / "transcripts"), ids=name)
+def test_the_transcript_readers_import_nothing_else_of_ours(path: Path) -> None:
+    assert not strangers(path, TRANSCRIPTS_MAY_IMPORT)
+
+
 @pytest.mark.parametrize("path", modules(SOURCE), ids=name)
-def test_only_the_store_the_app_and_the_test_kit_see_a_driver(path: Path) -> None:
+def test_only_the_store_the_app_the_test_kit_and_a_reader_of_strange_databases_see_a_driver(path: Path) -> None:
     if path.relative_to(SOURCE).as_posix().startswith(MAY_IMPORT_DRIVERS):
         return
     assert not [imported for imported, _ in imports(tree(path)) if within(imported, DRIVERS)]

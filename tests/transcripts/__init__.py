@@ -1,0 +1,1 @@
+"""Readers of the clients' session files. Every transcript here is synthetic."""
