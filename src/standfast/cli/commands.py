@@ -123,7 +123,8 @@ def build_parser() -> argparse.ArgumentParser:
     sessions.add("list", "readings:list_sessions", "The newest sessions", ("--limit", {"type": int, "default": 50}))
     sessions.add("show", "readings:show_session", "One session", ("session", {}))
     sessions.add("close", "readings:close_session", "Close a session", ("session", {}))
-    words.add("resume", "readings:resume", "The resume view of a session", ("session", {}))
+    words.add("resume", "readings:resume", "The resume view of a session or a session file", ("session", {}))
+    _todos(words)
     follow = {"action": "store_true", "help": "go on as events come"}
     words.add(
         "events", "readings:events", "The journal", ("--follow", follow), ("--after", {"type": int, "default": 0})
@@ -175,6 +176,19 @@ def _hosting(words: Words) -> None:
     )
     words.add("hook", "main:main", "What a client's hooks run: an event on stdin, the client's answer out", client)
     words.add("mcp", "main:main", "The stdio MCP server: a pipe to the host (takes --home, --profile, --tools)")
+
+
+def _todos(words: Words) -> None:
+    words.add("todos", "todos:show", "The todo lists of a session, or of all", ("session", {"nargs": "?"}))
+    words.add(
+        "restore",
+        "todos:restore",
+        "Read a client's session file: its todo list, its plans, what was ignored and why; take the list",
+        ("file", {}),
+        ("--session", {"help": "which session, where the file holds several"}),
+        ("--whole", {"action": "store_true", "help": "read also what is older than the newest list"}),
+        ("--dry-run", {"action": "store_true", "help": "say what is there, and store nothing"}),
+    )
 
 
 def _plans(words: Words) -> None:

@@ -39,7 +39,11 @@ def close_session(arguments: Namespace) -> int:
 
 
 def resume(arguments: Namespace) -> int:
-    """The resume view."""
+    """The resume view of a session, or of what a client's session file left behind."""
+    if os.path.exists(arguments.session):
+        from standfast.cli.todos import resume_file
+
+        return resume_file(arguments)
     answer = connection(arguments).call("context.resume")
     return emit(arguments, answer, clean(answer["text"], lines=True))
 

@@ -149,7 +149,7 @@ def capture(work: Work, command: CaptureTodos) -> Change:
     if source == OWN:
         raise Refusal("invalid", f"{OWN} is Standfast's own list: todo.write writes it.", field="source")
     place = place_of(work, session, _name(command.agent, "agent"), source, work.active_turn(session.id))
-    if command.restored and place.head is not None:
+    if command.restored and not _older(place):
         current = place.current
         return Change({"taken": False} | ({} if current is None else _answer(current, 0, check=False)))
     items = foreign(place, command.todos, work.ctx.now)
@@ -159,6 +159,11 @@ def capture(work: Work, command: CaptureTodos) -> Change:
     provenance = "restored" if command.restored else "captured"
     revision, event = todo.recorded(place, items, provenance, flags, work.ctx)
     return Change({"taken": True} | _answer(revision, 0, check=False), (event,))
+
+
+def _older(place: Place) -> bool:
+    """Whether all that is known of a list came from its transcript, of which a longer version may be read now."""
+    return place.head is None or (place.current is not None and place.current.provenance == "restored")
 
 
 class ReadTodos(Input, frozen=True):
@@ -174,7 +179,7 @@ def read(work: Work, command: ReadTodos) -> Change:
     """Every list with all its items; what has ended is said as ended."""
     session = work.session(command.session)
     if command.revision is not None:
-        return Change({"session": session.id, "lists": [_shown(work, session, _older(work, session, command))]})
+        return Change({"session": session.id, "lists": [_shown(work, session, _revision(work, session, command))]})
     heads = work.tx.find(TodoList, "todo_lists", session=session.id)
     wanted = [
         head
@@ -185,7 +190,7 @@ def read(work: Work, command: ReadTodos) -> Change:
     return Change({"session": session.id, "lists": [_shown(work, session, revision) for revision in found]})
 
 
-def _older(work: Work, session: Session, command: ReadTodos) -> TodoRevision:
+def _revision(work: Work, session: Session, command: ReadTodos) -> TodoRevision:
     agent, source = command.agent or MAIN, command.source or OWN
     found = work.tx.first(
         TodoRevision, "todo_revision", session=session.id, agent=agent, source=source, n=command.revision
