@@ -107,6 +107,7 @@ def test_a_plan_goes_from_a_conversation_through_its_verdict_and_a_compaction(ho
         assert talk.event("Stop") == {}
         assert talk.told("SessionStart", source="resume") != view
         assert talk.told("SessionStart", source="resume") == ""
+        talk.event("UserPromptSubmit", prompt_id="main-3")
         assert talk.told("SessionStart", source="compact").count("[standfast]") == 1
 
 
