@@ -249,4 +249,4 @@ def test_switched_off_the_hook_says_and_notes_nothing(host: Running, tmp_path: P
     ],
 )
 def test_a_tool_is_what_the_clients_table_says(tool: str, arguments: dict[str, Any], capability: str) -> None:
-    assert capabilities.of_claude(tool, arguments, "/c/plans") == capability
+    assert capabilities.of("claude", tool, arguments, "/c/plans") == capability
