@@ -1,11 +1,12 @@
 # Everything works alone on a fresh machine: each target makes what it needs, from the locks.
 .POSIX:
-.PHONY: help setup run test lint check bench faults sim docs requirements lock clean
+.PHONY: help setup run test lint check bench faults sim clients docs requirements lock clean
 
 PY = .venv/bin/python
 WORKERS = 2
 TESTS =
 SEED =
+CLIENTS =
 PLAN =
 
 help: ## What there is
@@ -37,6 +38,9 @@ faults: setup ## Kill the host at every point of every operation
 
 sim: setup ## Simulate a seeded history against the reference model (SEED=n)
 	@$(PY) -m standfast.testing.simulation $(SEED)
+
+clients: setup ## Lead real agent clients through the story; prints client by promise (CLIENTS=codex picks)
+	@$(PY) -m tests.clients $(CLIENTS)
 
 docs: setup ## Write the generated reference pages anew
 	@$(PY) -m tests.house.generated

@@ -36,6 +36,19 @@ def test_a_marker_is_given_when_it_changed_and_again_when_the_context_was_lost(w
     assert "1/3" in marker(agent)
 
 
+@pytest.mark.requirement("HOOK-02")
+def test_a_view_is_told_until_it_is_another(world: World) -> None:
+    agent = world.agent().works()
+    view = agent.reports("context.resume").ok().result
+    assert not view["told"]
+    assert agent.reports("context.told", digest="x").code == "invalid"
+    assert not agent.reports("context.told", digest=view["digest"]).ok().result["already"]
+    assert agent.reports("context.told", digest=view["digest"]).ok().result["already"]
+    assert agent.reports("context.resume").ok().result["told"]
+    agent.tick("one").ok()
+    assert not agent.reports("context.resume").ok().result["told"]
+
+
 @pytest.mark.requirement("PLAN-MARKER-06")
 def test_a_marker_every_turn_is_a_setting(world: World) -> None:
     world.person.do("settings.set", key="marker", value="every_turn").ok()

@@ -107,6 +107,7 @@ def test_a_plan_goes_from_a_conversation_through_its_verdict_and_a_compaction(ho
         assert talk.event("Stop") == {}
         assert talk.told("SessionStart", source="resume") != view
         assert talk.told("SessionStart", source="resume") == ""
+        talk.event("UserPromptSubmit", prompt_id="main-3")
         assert talk.told("SessionStart", source="compact").count("[standfast]") == 1
 
 
@@ -248,4 +249,4 @@ def test_switched_off_the_hook_says_and_notes_nothing(host: Running, tmp_path: P
     ],
 )
 def test_a_tool_is_what_the_clients_table_says(tool: str, arguments: dict[str, Any], capability: str) -> None:
-    assert capabilities.of_claude(tool, arguments, "/c/plans") == capability
+    assert capabilities.of("claude", tool, arguments, "/c/plans") == capability

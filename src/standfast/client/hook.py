@@ -147,7 +147,7 @@ def _denied(event: dict[str, object], why: str) -> str | None:
         mode="plan",
         permission_mode="ask",
         attended=False,
-        capability=capabilities.of_claude(tool, arguments, plans),
+        capability=capabilities.of("claude", tool, arguments, plans),
         tool=tool,
         shell="deny",
     )

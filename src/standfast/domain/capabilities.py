@@ -1,9 +1,9 @@
-"""What a client's tools can do: one table per client, from tool names to the gate's capabilities.
+"""What a client's tools can do: from the name of a tool, as its client reports it, to the gate's capability.
 
 A name that is in no table is `unknown`, which plan mode refuses: a client's new tool is closed until somebody
 has looked at it. Tools of other MCP servers are `foreign`, whatever they say about themselves.
 
-Not here: what a capability may do in which mode (`gate`).
+Not here: the clients' tables (`client_tools`), what a capability may do in which mode (`gate`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from typing import Final
+
+from standfast.domain.client_tools import TABLES
 
 OWN_TOOLS: Final[Mapping[str, str]] = {
     "plan_enter": "plan",
@@ -26,55 +28,22 @@ OWN_TOOLS: Final[Mapping[str, str]] = {
 }
 """Standfast's own tools, by the last part of the name that a client gives them."""
 
-CLAUDE: Final[Mapping[str, str]] = {
-    "Agent": "read",
-    "AskUserQuestion": "question",
-    "Bash": "shell",
-    "BashOutput": "read",
-    "DeferredToolPlaceholder": "read",
-    "Edit": "edit",
-    "EnterPlanMode": "plan",
-    "ExitPlanMode": "plan",
-    "Glob": "read",
-    "Grep": "read",
-    "KillShell": "shell",
-    "LS": "read",
-    "ListAgents": "read",
-    "ListMcpResourcesTool": "read",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "NotebookRead": "read",
-    "Read": "read",
-    "ReadMcpResourceTool": "read",
-    "ReportFindings": "read",
-    "ScheduleWakeup": "workflow_start",
-    "Skill": "read",
-    "Task": "read",
-    "TaskCreate": "todo_write",
-    "TaskGet": "list_read",
-    "TaskList": "list_read",
-    "TaskOutput": "read",
-    "TaskStop": "shell",
-    "TaskUpdate": "todo_write",
-    "TodoWrite": "todo_write",
-    "ToolSearch": "read",
-    "WebFetch": "read",
-    "WebSearch": "read",
-    "Workflow": "workflow_start",
-    "Write": "write",
+MARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "claude": ("mcp__", "__"),
 }
-"""Claude Code. A subagent's own calls come to the gate one by one, so starting one is no more than reading."""
+"""How a client names the tools of MCP servers: what each begins with, and what stands before the tool's own name."""
 
 
-def of_claude(tool: str, arguments: Mapping[str, object], plans: str) -> str:
-    """The capability of a Claude Code tool call.
+def of(client: str, tool: str, arguments: Mapping[str, object], plans: str = "") -> str:
+    """The capability of a tool call of this client.
 
     `plans` is the folder of the client's own plan files: its plan mode writes there, which is planning.
     """
-    server, _, name = tool.removeprefix("mcp__").rpartition("__")
-    if tool.startswith("mcp__"):
+    begins, between = MARKS[client]
+    if tool.startswith(begins):
+        server, _, name = tool.removeprefix(begins).rpartition(between)
         return OWN_TOOLS.get(name, "foreign") if "standfast" in server else "foreign"
-    capability = CLAUDE.get(tool, "unknown")
+    capability = TABLES[client].get(tool, "unknown")
     if capability in ("write", "edit") and plans and _below(path_of(arguments), plans):
         return "plan"
     return capability

@@ -262,5 +262,27 @@ def resume(work: Work, command: Resume) -> Change:
     """The full text that tells a model where it stands."""
     if not 400 <= command.limit <= 20_000:
         raise Refusal("limit", "limit is 400 to 20,000 characters.", field="limit", limit=20_000)
-    standing = standing_of(work, work.session(command.session))
-    return Change({"text": views.resume(standing, command.limit), "empty": views.is_empty(standing)})
+    session = work.session(command.session)
+    standing = standing_of(work, session)
+    text = views.resume(standing, command.limit)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    result = {"text": text, "empty": views.is_empty(standing), "digest": digest}
+    return Change(result | {"told": session.view_shown == digest})
+
+
+class Told(Input, frozen=True):
+    """The model has the resume view with this `digest`, as `context.resume` gave it, in its context."""
+
+    digest: str
+    session: str | None = None
+
+
+def told(work: Work, command: Told) -> Change:
+    """Notes it, so that the same view is not told twice, also after a restart of the host."""
+    session = work.session(command.session)
+    if len(command.digest) != 64:
+        raise Refusal("invalid", "digest is the one that context.resume gave.", field="digest")
+    if session.view_shown == command.digest:
+        return Change({"already": True})
+    _, event = changed(session, work.ctx, "session.restored", {}, view_shown=command.digest)
+    return Change({"already": False}, (event,))

@@ -64,6 +64,7 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "context.marker": _CLIENT,
     "context.restore": _CLIENT,
     "context.resume": _READERS,
+    "context.told": _REPORTS,
     "settings.get": _WATCHERS | {"host"},
     "settings.set": _PERSON,
     "events.list": _WATCHERS | {"host"},

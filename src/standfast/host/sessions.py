@@ -94,7 +94,7 @@ def start(work: Work, command: StartSession) -> Change:
         process=command.process or work.actor.connection,
     )
     session, opened = domain.opened(opening, work.ctx)
-    return Change(view(session) | {"created": True}, (*events, opened))
+    return Change(view(session) | {"created": True, "lost_turn": False}, (*events, opened))
 
 
 def _taken_up(work: Work, session: Session, command: StartSession) -> Change:
@@ -107,7 +107,7 @@ def _taken_up(work: Work, session: Session, command: StartSession) -> Change:
     if command.source not in ("compact", "connect") and not same:
         ended = close_active(work, session, "lost")
     after, events = domain.resumed(session, command.source, process, work.ctx)
-    return Change(view(after) | {"created": False}, (*ended, *events))
+    return Change(view(after) | {"created": False, "lost_turn": bool(ended)}, (*ended, *events))
 
 
 def _project(work: Work, identity: str) -> tuple[str, tuple[Event, ...]]:

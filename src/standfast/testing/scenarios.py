@@ -185,6 +185,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "todo.capture": _on_session("coordinator", "todo.capture", source="kit", todos=TODOS),
     "context.restore": _restore,
     "context.marker": _on_plan("approved", "coordinator", "context.marker"),
+    "context.told": _on_session("coordinator", "context.told", digest="0" * 64),
     "settings.set": lambda play: _person("settings.set", key="plan.shell", value="deny"),
     "host.backup": _backup,
     "plans.expire": _expire,

@@ -35,4 +35,10 @@ OPERATIONS: Final = (
             read_only=True,
         ),
     ),
+    Operation(
+        name="context.told",
+        summary="Note that the model has a resume view.",
+        input=contexts.Told,
+        handler=contexts.told,
+    ),
 )

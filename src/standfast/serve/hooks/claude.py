@@ -45,7 +45,7 @@ class Claude:
             turn=sent.text("prompt_id"),
             call=sent.text("tool_use_id"),
             tool=tool,
-            capability=capabilities.of_claude(tool, arguments, plans),
+            capability=capabilities.of("claude", tool, arguments, plans),
             path=capabilities.path_of(arguments),
         )
 

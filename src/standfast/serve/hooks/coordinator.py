@@ -16,6 +16,7 @@ from standfast.domain import capabilities
 from standfast.domain.change import Actor
 from standfast.domain.gate import ALLOW
 from standfast.serve.conversations import Conversations
+from standfast.serve.hooks.telling import Telling
 from standfast.serve.hooks.vocabulary import Client, Reply, Report, Sent
 from standfast.serve.http import Api
 
@@ -29,15 +30,17 @@ class Coordinator:
     def __init__(self, api: Api, conversations: Conversations) -> None:
         self._api: Final = api
         self._conversations: Final = conversations
+        self._telling: Final = Telling()
 
     async def heard(self, client: Client, report: Report, sent: Sent) -> Reply:
         """Does what the report asks for; the reply to it."""
-        session = await self._session(client, report, sent)
+        opened = await self._session(client, report, sent)
+        session = str(opened["session"])
         if sent.process is not None:
             self._conversations.speaks(client.name, sent.process, session)
         match report.what:
             case "start":
-                return await self._started(report, session)
+                return await self._started(report, opened, sent)
             case "prompt":
                 return await self._prompted(report, session, sent)
             case "before_tool":
@@ -51,7 +54,7 @@ class Coordinator:
             case never:
                 assert_never(never)
 
-    async def _session(self, client: Client, report: Report, sent: Sent) -> str:
+    async def _session(self, client: Client, report: Report, sent: Sent) -> Mapping[str, Any]:
         wish = {
             "client": client.name,
             "client_session_id": report.conversation[:NAME_LIMIT],
@@ -62,25 +65,31 @@ class Coordinator:
             "process": _name(sent.process),
         }
         actor = Actor(role="agent", name=client.name, connection=f"hook:{report.conversation[:NAME_LIMIT]}")
-        answer = await self._api.run("session.start", wish, actor)
-        return str(answer.result["session"])
+        return (await self._api.run("session.start", wish, actor)).result
 
     async def _do(self, operation: str, payload: Mapping[str, Any], session: str) -> Mapping[str, Any]:
         actor = Actor(role="coordinator", session=session, connection="hook")
         return (await self._api.run(operation, payload, actor)).result
 
-    async def _started(self, report: Report, session: str) -> Reply:
-        """After whatever took the model's context away it is told where it stands, each view once.
-
-        A resumed process has its transcript: the view that was told last is in it and is not told again.
-        """
+    async def _started(self, report: Report, opened: Mapping[str, Any], sent: Sent) -> Reply:
+        """After whatever took the model's context away it is told where it stands, unless it has that already."""
         if report.source not in _LOST:
             return Reply()
-        view = await self._do("context.restore", {}, session)
-        return Reply(view["text"] or "")
+        session, compact = str(opened["session"]), report.source == "compact"
+        view = await self._do("context.resume", {}, session)
+        if view["empty"]:
+            return Reply()
+        held = self._telling.holds(session, sent.process, view["digest"])
+        if compact:
+            await self._do("context.told", {"digest": view["digest"]}, session)
+        elif view["told"] and not self._telling.died(session, opened["lost_turn"]):
+            return Reply()
+        self._telling.told(session, sent.process, view["digest"])
+        return Reply("" if held else view["text"])
 
     async def _prompted(self, report: Report, session: str, sent: Sent) -> Reply:
         """A prompt begins a turn; what is owed to the model goes along."""
+        self._telling.prompted(session)
         turn = report.turn or f"prompt-{report.conversation}"
         begun = await self._do("turn.start", {"turn": turn[:NAME_LIMIT], "process": _name(sent.process)}, session)
         parts = [begun["instruction"], *begun["messages"], begun["marker"]]
@@ -88,6 +97,7 @@ class Coordinator:
 
     async def _before_tool(self, report: Report, session: str, sent: Sent) -> Reply:
         """May this tool run? The answer only ever tightens."""
+        await self._answered(session)
         if report.call:
             self._conversations.called(report.call, sent.process, session)
         wish = {
@@ -103,10 +113,17 @@ class Coordinator:
 
     async def _ended(self, session: str, reason: str) -> Reply:
         """The model has ended its turn, or its client has gone in the middle of one."""
+        if reason == "completed":
+            await self._answered(session)
         active = await self._do("session.get", {}, session)
         if active["turn"] is not None:
             await self._do("turn.end", {"stop_reason": reason}, session)
         return Reply()
+
+    async def _answered(self, session: str) -> None:
+        digest = self._telling.answered(session)
+        if digest is not None:
+            await self._do("context.told", {"digest": digest}, session)
 
 
 def _name(process: int | None) -> str:

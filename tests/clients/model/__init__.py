@@ -1,0 +1,1 @@
+"""A scripted model on loopback that speaks the providers' own protocols."""
