@@ -233,24 +233,6 @@ def marker(work: Work, command: ShowContext) -> Change:
     return Change({"marker": text}, events)
 
 
-def restore(work: Work, command: ShowContext) -> Change:
-    """The resume view for a model that has lost its context or may have; None where it has this very view.
-
-    What is handed out is noted, so that in whatever order and however often a client's hooks ask, the model
-    gets each view once.
-    """
-    session = work.session(command.session)
-    standing = standing_of(work, session)
-    if views.is_empty(standing):
-        return Change({"text": None})
-    text = views.resume(standing)
-    stamp = hashlib.sha256(text.encode()).hexdigest()
-    if session.view_shown == stamp:
-        return Change({"text": None})
-    _, event = changed(session, work.ctx, "session.restored", {}, view_shown=stamp)
-    return Change({"text": text}, (event,))
-
-
 class Resume(Input, frozen=True):
     """The resume view, at most `limit` characters (400 to 20,000)."""
 

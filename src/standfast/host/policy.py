@@ -62,7 +62,6 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "todo.read": _READERS,
     "todo.capture": _REPORTS,
     "context.marker": _CLIENT,
-    "context.restore": _CLIENT,
     "context.resume": _READERS,
     "context.told": _REPORTS,
     "settings.get": _WATCHERS | {"host"},

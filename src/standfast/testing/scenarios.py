@@ -140,12 +140,6 @@ def _todos(play: Play) -> Call:
     return Call("agent", session, "todo.write", {"todos": [{"id": "T-2", "status": "completed"}], "merge": True})
 
 
-def _restore(play: Play) -> Call:
-    session = play.session()
-    play.agent(session, "todo.write", todos=TODOS)
-    return Call("coordinator", session, "context.restore", {})
-
-
 def _expire(play: Play) -> Call:
     play.session()
     return Call("host", None, "plans.expire", {})
@@ -183,7 +177,6 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "execution.claim": _claim,
     "todo.write": _todos,
     "todo.capture": _on_session("coordinator", "todo.capture", source="kit", todos=TODOS),
-    "context.restore": _restore,
     "context.marker": _on_plan("approved", "coordinator", "context.marker"),
     "context.told": _on_session("coordinator", "context.told", digest="0" * 64),
     "settings.set": lambda play: _person("settings.set", key="plan.shell", value="deny"),

@@ -15,12 +15,6 @@ OPERATIONS: Final = (
         handler=contexts.marker,
     ),
     Operation(
-        name="context.restore",
-        summary="The resume view, if the model does not have this one yet.",
-        input=contexts.ShowContext,
-        handler=contexts.restore,
-    ),
-    Operation(
         name="context.resume",
         summary="The resume view.",
         input=contexts.Resume,
