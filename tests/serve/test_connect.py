@@ -18,7 +18,9 @@ def test_the_plugin_folder_names_this_home_and_is_guarded(tmp_path: Path) -> Non
     server = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["standfast"]
     assert server["args"] == ["mcp", "--home", str(home)]
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
-    assert {"SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"} == set(hooks)
+    events = {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"}
+    assert events == set(hooks)
+    assert "TaskCreate" in hooks["PostToolUse"][0]["matcher"]
     for [entry] in hooks.values():
         [hook] = entry["hooks"]
         assert f"--home '{home}'" in hook["command"]

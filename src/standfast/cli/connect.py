@@ -16,7 +16,9 @@ from typing import Any, Final
 import standfast
 from standfast.cli.commands import UsageError, emit, home_of
 
-EVENTS: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "Stop")
+EVENTS: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+USED: Final = "TodoWrite|TaskCreate|TaskUpdate|TaskList|TaskGet"
+"""The tools that are told of after they ran: those of the client's own lists."""
 HOOK_SECONDS: Final = 15
 MANIFEST: Final = Path(".claude-plugin", "plugin.json")
 
@@ -56,7 +58,9 @@ def plugin(home: str) -> dict[Path, dict[str, Any]]:
         MANIFEST: manifest,
         Path("hooks", "hooks.json"): {
             "hooks": {
-                event: _entry(f"{guard}; {call} || {{ {closed}; }}" if event == "PreToolUse" else f"{guard}; {call}")
+                event: _entry(
+                    event, f"{guard}; {call} || {{ {closed}; }}" if event == "PreToolUse" else f"{guard}; {call}"
+                )
                 for event in EVENTS
             }
         },
@@ -64,8 +68,9 @@ def plugin(home: str) -> dict[Path, dict[str, Any]]:
     }
 
 
-def _entry(command: str) -> list[dict[str, Any]]:
-    return [{"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}]
+def _entry(event: str, command: str) -> list[dict[str, Any]]:
+    entry: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
+    return [entry | {"matcher": USED}] if event == "PostToolUse" else [entry]
 
 
 def _text(content: dict[str, Any]) -> str:

@@ -122,7 +122,7 @@ class TodoRevision(Row, frozen=True):
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Whose list a write is for, and what is there: its head, and the revision in force.
 
-    `highest` is the highest item number in the whole session.
+    `highest` is the highest item number in the whole session; `foreign` says that it is a client's own list.
     """
 
     session_id: str
@@ -133,17 +133,22 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     highest: int
     entry: str | None = None
     turn_id: str | None = None
+    foreign: bool = False
 
     @property
     def base(self) -> tuple[Item, ...]:
-        """The items that a write changes; none when the list is over."""
-        return () if self.current is None or self.current.over else self.current.items
+        """The items that a write changes; none when the list is over. A foreign one goes on as its client says."""
+        if self.current is None or (self.current.over and not self.foreign):
+            return ()
+        return self.current.items
 
     @property
     def list(self) -> int:
         """The number of the list that a write goes to."""
         if self.current is None:
             return 1
+        if self.foreign and self.current.items:
+            return self.current.list
         return self.current.list + (1 if self.current.over and self.current.items else 0)
 
 

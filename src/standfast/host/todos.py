@@ -86,6 +86,7 @@ def place_of(work: Work, session: Session, agent: str, source: str, turn: Turn |
         highest=max((each.highest for each in heads), default=0),
         entry=session.leaf_entry,
         turn_id=None if turn is None else turn.id,
+        foreign=source != OWN,
     )
 
 

@@ -14,20 +14,23 @@ from typing import Final
 from standfast.domain import capabilities
 from standfast.domain.clients import HOOKED
 from standfast.domain.gate import ALLOW
-from standfast.serve.hooks.vocabulary import Reply, Report, Said, Sent, What
+from standfast.serve.hooks.vocabulary import Reply, Report, Said, Sent, Used, What
 
-_EVENTS: Final[Mapping[str, What]] = {
+EVENTS: Final[Mapping[str, What]] = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before_tool",
+    "PostToolUse": "after_tool",
     "Stop": "turn_end",
+    "SessionEnd": "session_end",
 }
 
 
 class Claude:
     """Claude Code's side of the hook endpoint."""
 
-    name = HOOKED["claude"]
+    word = "claude"
+    name = HOOKED[word]
     own_plan_mode = True
 
     def read(self, sent: Sent) -> Report | None:
@@ -38,7 +41,7 @@ class Claude:
         tool, arguments = sent.text("tool_name"), sent.table("tool_input")
         plans = capabilities.client_plans(sent.text("transcript_path"))
         return Report(
-            what=_EVENTS.get(sent.text("hook_event_name"), "note"),
+            what=EVENTS.get(sent.text("hook_event_name"), "note"),
             conversation=conversation,
             workspace=sent.text("cwd"),
             source=sent.text("source"),
@@ -47,6 +50,8 @@ class Claude:
             tool=tool,
             capability=capabilities.of("claude", tool, arguments, plans),
             path=capabilities.path_of(arguments),
+            used=_used(sent, tool, arguments),
+            transcript=sent.text("transcript_path"),
         )
 
     def write(self, sent: Sent, reply: Reply) -> Said:
@@ -59,3 +64,10 @@ class Claude:
         else:
             return {}
         return {"hookSpecificOutput": said}
+
+
+def _used(sent: Sent, tool: str, arguments: Mapping[str, object]) -> Used | None:
+    """What has run: the client says PostToolUse of a tool that did not fail only."""
+    if sent.text("hook_event_name") != "PostToolUse":
+        return None
+    return Used(tool=tool, arguments=arguments, answer=sent.value("tool_response"), agent=sent.text("agent_id"))

@@ -16,6 +16,7 @@ from standfast.domain import capabilities
 from standfast.domain.change import Actor
 from standfast.domain.gate import ALLOW
 from standfast.serve.conversations import Conversations
+from standfast.serve.hooks.captured import Captured
 from standfast.serve.hooks.telling import Telling
 from standfast.serve.hooks.vocabulary import Client, Reply, Report, Sent
 from standfast.serve.http import Api
@@ -31,6 +32,7 @@ class Coordinator:
         self._api: Final = api
         self._conversations: Final = conversations
         self._telling: Final = Telling()
+        self._captured: Final = Captured(self._do)
 
     async def heard(self, client: Client, report: Report, sent: Sent) -> Reply:
         """Does what the report asks for; the reply to it."""
@@ -40,7 +42,7 @@ class Coordinator:
             self._conversations.speaks(client.name, sent.process, session)
         match report.what:
             case "start":
-                return await self._started(report, opened, sent)
+                return await self._started(client, report, opened, sent)
             case "prompt":
                 return await self._prompted(report, session, sent)
             case "before_tool":
@@ -49,7 +51,11 @@ class Coordinator:
                 return await self._ended(session, "completed")
             case "session_end":
                 return await self._ended(session, "lost")
-            case "after_tool" | "note":
+            case "after_tool":
+                if report.used is not None:
+                    await self._captured.used(client.word, session, report.used)
+                return Reply()
+            case "note":
                 return Reply()
             case never:
                 assert_never(never)
@@ -71,11 +77,12 @@ class Coordinator:
         actor = Actor(role="coordinator", session=session, connection="hook")
         return (await self._api.run(operation, payload, actor)).result
 
-    async def _started(self, report: Report, opened: Mapping[str, Any], sent: Sent) -> Reply:
+    async def _started(self, client: Client, report: Report, opened: Mapping[str, Any], sent: Sent) -> Reply:
         """After whatever took the model's context away it is told where it stands, unless it has that already."""
         if report.source not in _LOST:
             return Reply()
         session, compact = str(opened["session"]), report.source == "compact"
+        await self._captured.restore(client.word, session, report.transcript)
         view = await self._do("context.resume", {}, session)
         if view["empty"]:
             return Reply()

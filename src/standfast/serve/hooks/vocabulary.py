@@ -34,10 +34,23 @@ class Sent:
         value = self._event.get(field)
         return value if isinstance(value, str) else ""
 
+    def value(self, field: str) -> object:
+        """A field as it came; None where it is missing."""
+        return self._event.get(field)
+
     def table(self, field: str) -> Mapping[str, Any]:
         """A field that is an object."""
         value = self._event.get(field)
         return value if isinstance(value, Mapping) else {}
+
+
+class Used(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that has run and did not fail. `agent` is the subagent that used it, empty for the main thread."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    answer: object = None
+    agent: str = ""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +58,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     `source` is a start's source (startup, resume, clear, compact, fork); `turn` the client's prompt or turn id;
     `call` the tool call's id as the MCP call that follows repeats it, `path` what a file tool names.
+    `used` is what has run, after a tool; `transcript` the file of the session, where the client keeps one.
     """
 
     what: What
@@ -56,6 +70,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     capability: str = "unknown"
     path: str = ""
+    used: Used | None = None
+    transcript: str = ""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -67,8 +83,9 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Client(Protocol):
-    """A client's side of the endpoint. `name` is the client of its sessions."""
+    """A client's side of the endpoint. `word` is its name on the command line, `name` the client of its sessions."""
 
+    word: str
     name: str
     own_plan_mode: bool
 
