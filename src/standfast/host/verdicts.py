@@ -234,11 +234,15 @@ def reoffer(work: Work, command: NamePlan) -> Change:
 
 
 class AdoptPlan(Input, frozen=True):
-    """A person's own plan, approved at once: `markdown`, or `path` of a file in the session's workspace."""
+    """A person's own plan, approved at once: `markdown`, or `path` of a file in the session's workspace.
+
+    `replaces` names the pending plan that it is an edited version of; where that has its verdict already, `stale`.
+    """
 
     session: str
     mode: str
     title: str
+    replaces: str | None = None
     question: str = "Adopted by a person."
     markdown: str | None = None
     path: str | None = None
@@ -274,6 +278,8 @@ def adopt(work: Work, command: AdoptPlan) -> Change:
     if command.evidence not in POLICIES:
         raise Refusal("invalid", f"evidence is one of {', '.join(POLICIES)}.", field="evidence")
     pending = work.tx.first(Plan, "plan_pending", session=session.id)
+    if command.replaces is not None and (pending is None or command.replaces not in (pending.id, pending.ref)):
+        raise Refusal("stale", f"{command.replaces} does not wait for a verdict any more; look again, then decide.")
     events: tuple[Event, ...] = ()
     if pending is not None:
         events = verdict.reject(pending, None, "replaced by a person's own plan", work.ctx).events
