@@ -83,7 +83,7 @@ def _leave_failed(store: Store) -> None:
 
 
 async def _serve(config: Config, home: Home, host: Host) -> None:
-    keys = Keys(home.tokens, home.secret)
+    keys = Keys(home.tokens, home.secret, home.pages)
     local, port = _sockets(config, home)
     surfaces = build(host, keys, home.path)
 

@@ -162,7 +162,8 @@ def _hosting(words: Words) -> None:
     words.add("down", "hosting:down", "Stop the host; it stays down until `up`")
     words.add("status", "hosting:status", "Is a host running, and what waits")
     words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
-    words.add("web", "hosting:web", "Print a one-time address of the web page")
+    where = ("plan", {"nargs": "?", "help": "open this plan, by number (P-3) or id"})
+    words.add("web", "hosting:web", "Print a one-time address of the web page", where)
     client = ("client", {"choices": list(HOOKED)})
     words.add(
         "connect",

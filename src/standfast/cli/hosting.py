@@ -152,11 +152,16 @@ def doctor(arguments: Namespace) -> int:
 
 
 def web(arguments: Namespace) -> int:
-    """Prints a one-time address of the web page."""
+    """Prints a one-time address of the web page, or of one plan on it."""
     door = connection(arguments)
+    place = ""
+    if arguments.plan is not None:
+        from standfast.cli.numbers import ask
+
+        place = f"&to=/plans/{ask(door, 'plan.get', {'plan': arguments.plan})['plan']}"
     code, answer = door.request("POST", "/v1/web/ticket")
     if code != 200:
         raise Refused(answer.get("error", {}))
     port = _facts(door.home)["port"]
-    address = f"http://127.0.0.1:{port}/#ticket={answer['ticket']}"
+    address = f"http://127.0.0.1:{port}/#ticket={answer['ticket']}{place}"
     return emit(arguments, {"address": address}, f"{address}\n(opens once, within 5 minutes)")

@@ -121,7 +121,7 @@ def audit(work: Work, command: Nothing) -> Change:
 
 
 def status(work: Work, command: Nothing) -> Change:
-    """The host: version, boot, role of the caller, newest event."""
+    """The host: version, boot, role of the caller, newest event, how many plans wait for a verdict."""
     return Change(
         {
             "version": standfast.__version__,
@@ -129,6 +129,7 @@ def status(work: Work, command: Nothing) -> Change:
             "pid": os.getpid(),
             "role": work.actor.role,
             "events": work.tx.number("events_last"),
+            "pending": work.tx.number("plans_pending_count", now=work.ctx.now),
             "now": work.ctx.now,
         }
     )

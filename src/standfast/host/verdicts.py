@@ -236,14 +236,15 @@ def reoffer(work: Work, command: NamePlan) -> Change:
 class AdoptPlan(Input, frozen=True):
     """A person's own plan, approved at once: `markdown`, or `path` of a file in the session's workspace.
 
-    `replaces` names the pending plan that it is an edited version of; where that has its verdict already, `stale`.
+    `replaces` names the pending plan that it is an edited version of, whose title and question it then has where
+    it has none of its own; where that plan has its verdict already, `stale`.
     """
 
     session: str
     mode: str
-    title: str
+    title: str | None = None
     replaces: str | None = None
-    question: str = "Adopted by a person."
+    question: str | None = None
     markdown: str | None = None
     path: str | None = None
     evidence: str = "none"
@@ -257,19 +258,22 @@ def prepare_adopt(host: Host, command: AdoptPlan, actor: Actor, key: str | None)
     if command.mode not in PERMISSION_MODES:
         raise Refusal("permission_mode_required", f"mode is one of {', '.join(PERMISSION_MODES)}.")
 
-    def look(work: Work) -> tuple[Session, str, tuple[str, ...]]:
+    def look(work: Work) -> tuple[Session, str, str, str, tuple[str, ...]]:
         session = work.open_session(command.session)
         if session.checkout is None:
             raise Refusal("workspace_required", "A plan needs a session with a workspace.")
+        edited = None if command.replaces is None else work.plan(command.replaces)
+        title = command.title or (edited.title if edited else "")
+        question = command.question or (edited.question if edited else "Adopted by a person.")
         settings = work.settings(session.project_id)
-        return session, settings.text("plan.directory"), settings.texts("plan.headings")
+        return session, title, question, settings.text("plan.directory"), settings.texts("plan.headings")
 
-    session, directory, headings = host.look(look, actor)
+    session, title, question, directory, headings = host.look(look, actor)
     if command.path is not None:
         markdown = read_file(host, Path(session.checkout or ""), command.path)
     else:
         markdown = (command.markdown or "").encode("utf-8", "surrogatepass")
-    return Filed(host, session, plans.proposal(command.title, command.question, markdown), directory, headings)
+    return Filed(host, session, plans.proposal(title, question, markdown), directory, headings)
 
 
 def adopt(work: Work, command: AdoptPlan) -> Change:

@@ -1,3 +1,6 @@
+-- name: plans_pending_count
+SELECT COUNT(*) FROM plans WHERE status = 'pending' AND expires_at > :now;
+
 -- name: trackers_open_of_recent
 SELECT {columns} FROM trackers WHERE status IN ('active', 'complete')
 AND session_id IN (SELECT id FROM sessions ORDER BY updated_at DESC, id DESC LIMIT :most);
