@@ -146,9 +146,19 @@ def doctor(arguments: Namespace) -> int:
     if answers(str(home)):
         agreed = connection(arguments, start=False).call("audit.verify")
         checks.append(("journal and tables agree", agreed["ok"], f"{agreed['events']} events"))
+        checks += _lock(arguments)
     lines = [f"{'ok  ' if good else 'look'}  {what} ({detail})" for what, good, detail in checks]
     emit(arguments, [{"check": what, "ok": good, "detail": detail} for what, good, detail in checks], "\n".join(lines))
     return OK
+
+
+def _lock(arguments: Namespace) -> list[tuple[str, bool, str]]:
+    """The operator lock is recommended where agents are connected: a shell of theirs can read token files."""
+    door = connection(arguments, start=False)
+    locked = bool(door.call("host.status")["locked"])
+    if not locked and not door.call("session.list", {"limit": 1})["sessions"]:
+        return []
+    return [("a verdict needs a passphrase", locked, "closed" if locked else "see `standfast operator protect`")]
 
 
 def web(arguments: Namespace) -> int:

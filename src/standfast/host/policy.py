@@ -75,9 +75,31 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "host.search": _WATCHERS,
     "host.policy": _WATCHERS,
     "host.backup": _PERSON,
+    "operator.protect": _PERSON,
     "plans.expire": frozenset({"host"}),
     "receipts.prune": _PERSON | {"host"},
 }
+
+LOCKED: Final = frozenset(
+    {
+        "plan.approve",
+        "plan.reject",
+        "plan.abort",
+        "plan.reoffer",
+        "plan.adopt",
+        "plan.attach",
+        "plan.abandon",
+        "plan.abort_execution",
+        "plan.confirm",
+        "plan.resolve_task",
+        "plan.tick",
+        "plan.untick",
+        "session.configure",
+        "settings.set",
+        "operator.protect",
+    }
+)
+"""What an operator does with a person's authority: with the operator lock closed it needs the passphrase."""
 
 
 def authorise(actor: Actor, operation: str) -> None:

@@ -128,6 +128,7 @@ def status(work: Work, command: Nothing) -> Change:
             "boot": work.ctx.boot,
             "pid": os.getpid(),
             "role": work.actor.role,
+            "locked": work.host.lock.closed,
             "events": work.tx.number("events_last"),
             "pending": work.tx.number("plans_pending_count", now=work.ctx.now),
             "now": work.ctx.now,
