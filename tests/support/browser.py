@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.support.processes import running, wait_until
 
+LOGS = {"performance": "ALL", "browser": "ALL"}
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 OPTIONS = (
     "--headless=new",
@@ -43,7 +44,7 @@ class Browser:
     def __init__(self, port: int, folder: Path, chromium: str) -> None:
         self._port = port
         options = {"binary": chromium, "args": [*OPTIONS, f"--user-data-dir={folder}", "--window-size=1000,900"]}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"performance": "ALL"}}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": LOGS}
         answer = self._send("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self._session = f"/session/{answer['sessionId']}"
 
@@ -147,6 +148,12 @@ class Browser:
         sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
         addresses = [str(params["request"]["url"]) for params in sent]
         return [address for address in addresses if address.startswith(("http", "ws"))]
+
+    def faults(self) -> list[str]:
+        """What the page's script or the browser's policy complained about since this was last asked."""
+        entries = self._send("POST", f"{self._session}/se/log", {"type": "browser"})
+        words = ("Uncaught", "Content Security Policy", "TrustedHTML")
+        return [entry["message"] for entry in entries if any(word in entry["message"] for word in words)]
 
     def close(self) -> None:
         """Closes the window and its browser."""

@@ -22,10 +22,13 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def window(chromium: Browser) -> Browser:
-    """The browser with one empty window."""
+def window(chromium: Browser) -> Iterator[Browser]:
+    """The browser with one empty window; whatever a test does, no script fails and no policy is broken."""
     chromium.alone()
-    return chromium
+    chromium.faults()
+    chromium.requested()
+    yield chromium
+    assert chromium.faults() == []
 
 
 @pytest.fixture
