@@ -19,7 +19,9 @@ LATE_HOST = Path(__file__).parents[1] / "support" / "late_host.py"
 def test_a_proposal_expires_in_front_of_the_person_and_is_offered_again(window: Browser, tmp_path: Path) -> None:
     ahead = tmp_path / "ahead"
     ahead.write_text("0")
-    with running_host(tmp_path / "home", program=[sys.executable, "-P", str(LATE_HOST), str(ahead)]) as host:
+    words = ["up", "--foreground", "--home", str(tmp_path / "home"), "--port", "0"]
+    program = [sys.executable, "-P", str(LATE_HOST), str(ahead), *words]
+    with running_host(tmp_path / "home", program=program) as host:
         plan, _ = submitted(host, tmp_path / "w")
         log_in(window, host, f"/plans/{plan['plan']}")
         window.shows("Your verdict", "30 min left")

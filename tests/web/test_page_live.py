@@ -30,8 +30,22 @@ def test_a_session_shows_its_tracker_what_its_model_reads_and_what_happened(
     window.shows("1/2", "P-1.1 was ticked")
     assert host.done("context.show", {"session": session})["shown"] == ""
     window.click(".filters a[href*='kind=turn']")
-    window.shows("Timeline", "A turn began")
+    window.has(".filters a[aria-current][href*='kind=turn']")
+    window.shows("A turn began")
     assert "was ticked" not in window.text()
+
+
+@pytest.mark.requirement("PAGE-04", "LIST-01")
+def test_a_session_shows_the_list_of_each_agent_and_source_live(window: Browser, host: Running, tmp_path: Path) -> None:
+    session, token = host.session(tmp_path / "w")
+    log_in(window, host, f"/sessions/{session}")
+    window.shows("No todo list was written here.")
+    items = [{"content": "Read <b>the</b> log", "status": "completed"}, {"content": "Mend it", "status": "in_progress"}]
+    host.done("todo.write", {"todos": items}, "agent", Standfast_Session=token)
+    window.shows("The agent", "1/2", "Read <b>the</b> log", "a claim, no evidence", "Mend it")
+    client = {"todos": [{"content": "Look around"}], "source": "TodoWrite", "agent": "scout", "session": session}
+    host.done("todo.capture", client)
+    window.shows("scout", "TodoWrite, as the client has it", "Look around")
 
 
 @pytest.mark.requirement("PAGE-04")

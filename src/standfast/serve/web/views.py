@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from standfast.domain.change import Actor
 from standfast.domain.errors import Refusal
-from standfast.host.catalogue import CATALOGUE
 from standfast.serve.auth import Keys, identify
 from standfast.serve.http import Api, guarded
 from standfast.serve.web.safety import SAFE
@@ -105,7 +104,7 @@ async def session(read: Reader, request: Request) -> str:
         "tracked": tracked,
         "tasks": tasks,
         "context": await read("context.show", session=name),
-        "todos": (await read("todo.read", session=name)) if "todo.read" in CATALOGUE else None,
+        "todos": await read("todo.read", session=name),
     }
     return await run_in_threadpool(lambda: fragments.drawn("session", **values, timeline=fragments.timeline(**history)))
 
