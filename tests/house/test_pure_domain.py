@@ -16,6 +16,7 @@ from tests.support.repository import SOURCE, dotted, functions, modules, name, t
 PURE_MODULES = {
     "__future__",
     "collections.abc",
+    "difflib",
     "enum",
     "hashlib",
     "markdown_it",

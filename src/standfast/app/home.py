@@ -46,6 +46,16 @@ class Home:
         """Where the gate files are."""
         return self.path / "gate"
 
+    @property
+    def pages(self) -> Path:
+        """Where the page's logins are kept."""
+        return self.path / "pages.json"
+
+    @property
+    def lock(self) -> Path:
+        """Where the operator lock's verifier is kept."""
+        return self.path / "operator-lock"
+
     def announce(self, facts: dict[str, Any]) -> None:
         """Writes `host.json` whole or not at all, and takes the mark of a deliberate `down` away."""
         (self.path / DOWN_MARKER).unlink(missing_ok=True)

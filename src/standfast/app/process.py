@@ -27,6 +27,7 @@ from standfast.config import Config, system_clock
 from standfast.host.door import Host
 from standfast.host.fence import raise_fence
 from standfast.host.gates import GateFiles
+from standfast.host.lock import OperatorLock
 from standfast.loops.expire import expire
 from standfast.loops.notify import notify
 from standfast.loops.prune import prune
@@ -54,7 +55,13 @@ def open_store(config: Config) -> Store:
 
 def open_host(config: Config, home: Home) -> Host:
     """The host behind its door, fenced off from earlier boots."""
-    host = Host(open_store(config), boot=secrets.token_hex(8), secret=home.secret, gates=GateFiles(home.gates))
+    host = Host(
+        open_store(config),
+        boot=secrets.token_hex(8),
+        secret=home.secret,
+        gates=GateFiles(home.gates),
+        lock=OperatorLock(home.lock),
+    )
     raise_fence(host)
     return host
 
@@ -83,7 +90,7 @@ def _leave_failed(store: Store) -> None:
 
 
 async def _serve(config: Config, home: Home, host: Host) -> None:
-    keys = Keys(home.tokens, home.secret)
+    keys = Keys(home.tokens, home.secret, home.pages)
     local, port = _sockets(config, home)
     surfaces = build(host, keys, home.path)
 

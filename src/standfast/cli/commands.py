@@ -68,8 +68,17 @@ def _fail(arguments: argparse.Namespace, error: Exception) -> int:
 
 
 def connection(arguments: argparse.Namespace, *, start: bool = True) -> Connection:
-    """The connection that the command line asks for."""
-    return Connection(home_of(arguments), session=getattr(arguments, "session", None), start=start)
+    """The connection that the command line asks for; on a terminal the person is asked for the lock's passphrase."""
+    door = Connection(home_of(arguments), session=getattr(arguments, "session", None), start=start)
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        door.passphrase = _passphrase
+    return door
+
+
+def _passphrase(why: str) -> str:
+    from getpass import getpass
+
+    return getpass(f"{why}\nPassphrase: ", sys.stderr)
 
 
 def home_of(arguments: argparse.Namespace) -> str:
@@ -133,6 +142,9 @@ def build_parser() -> argparse.ArgumentParser:
     audit.add("verify", "readings:audit", "Check the journal against the tables")
     words.add("backup", "readings:backup", "Copy the database to a new file", ("path", {}))
     words.add("verify", "readings:verify_file", "Check a backup file", ("path", {}))
+    operator = words.group("operator", "The operator lock: protect, unprotect", "operator:show")
+    operator.add("protect", "operator:protect", "Ask for a passphrase wherever a person decides; or change it")
+    operator.add("unprotect", "operator:unprotect", "Take the operator lock away")
     settings = words.group("settings", "Settings: show, set", "readings:show_settings")
     settings.add("set", "readings:set_setting", "Change one", ("key", {}), ("value", {}), ("--project", {}))
     given = "the input as JSON, or - to read it (the answer is JSON in any case)"
@@ -163,7 +175,8 @@ def _hosting(words: Words) -> None:
     words.add("down", "hosting:down", "Stop the host; it stays down until `up`")
     words.add("status", "hosting:status", "Is a host running, and what waits")
     words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
-    words.add("web", "hosting:web", "Print a one-time address of the web page")
+    where = ("plan", {"nargs": "?", "help": "open this plan, by number (P-3) or id"})
+    words.add("web", "hosting:web", "Print a one-time address of the web page", where)
     client = ("client", {"choices": list(HOOKED)})
     words.add(
         "connect",

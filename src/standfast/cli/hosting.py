@@ -146,17 +146,32 @@ def doctor(arguments: Namespace) -> int:
     if answers(str(home)):
         agreed = connection(arguments, start=False).call("audit.verify")
         checks.append(("journal and tables agree", agreed["ok"], f"{agreed['events']} events"))
+        checks += _lock(arguments)
     lines = [f"{'ok  ' if good else 'look'}  {what} ({detail})" for what, good, detail in checks]
     emit(arguments, [{"check": what, "ok": good, "detail": detail} for what, good, detail in checks], "\n".join(lines))
     return OK
 
 
+def _lock(arguments: Namespace) -> list[tuple[str, bool, str]]:
+    """The operator lock is recommended where agents are connected: a shell of theirs can read token files."""
+    door = connection(arguments, start=False)
+    locked = bool(door.call("host.status")["locked"])
+    if not locked and not door.call("session.list", {"limit": 1})["sessions"]:
+        return []
+    return [("a verdict needs a passphrase", locked, "closed" if locked else "see `standfast operator protect`")]
+
+
 def web(arguments: Namespace) -> int:
-    """Prints a one-time address of the web page."""
+    """Prints a one-time address of the web page, or of one plan on it."""
     door = connection(arguments)
+    place = ""
+    if arguments.plan is not None:
+        from standfast.cli.numbers import ask
+
+        place = f"&to=/plans/{ask(door, 'plan.get', {'plan': arguments.plan})['plan']}"
     code, answer = door.request("POST", "/v1/web/ticket")
     if code != 200:
         raise Refused(answer.get("error", {}))
     port = _facts(door.home)["port"]
-    address = f"http://127.0.0.1:{port}/#ticket={answer['ticket']}"
+    address = f"http://127.0.0.1:{port}/#ticket={answer['ticket']}{place}"
     return emit(arguments, {"address": address}, f"{address}\n(opens once, within 5 minutes)")

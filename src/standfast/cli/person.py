@@ -40,6 +40,12 @@ class Person:
         """A plain yes, and nothing else, is a yes."""
         return self._ask(f"{question} [y/N] ").lower() in ("y", "yes")
 
+    def secret(self, question: str) -> str:
+        """A line that is not shown."""
+        from getpass import getpass
+
+        return getpass(question, sys.stderr)
+
     @staticmethod
     def _ask(question: str) -> str:
         sys.stderr.write(question)

@@ -6,7 +6,7 @@ for an agent. An answer that broke off is asked for again once with the same key
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from standfast.client.home import SOCKET
@@ -29,12 +29,16 @@ class Refused(Exception):
 
 
 class Connection:
-    """Calls under one role of one home. `start` says whether a host may be started."""
+    """Calls under one role of one home. `start` says whether a host may be started.
+
+    `passphrase` asks the person for what opens the operator lock, given why it asks; None where nobody can be asked.
+    """
 
     def __init__(self, home: str, role: str = "operator", *, session: str | None = None, start: bool = True) -> None:
         self.home = home
         self.role = role
         self.session = session
+        self.passphrase: Callable[[str], str] | None = None
         self._start = start
         self._settled = False
 
@@ -43,11 +47,16 @@ class Connection:
         key = key or f"cli-{os.urandom(12).hex()}"
         body = json.dumps(payload or {}).encode()
         headers = [("Content-Type", "application/json"), ("Idempotency-Key", key)]
-        status, answer = self.request("POST", f"/v1/op/{operation}", headers, body)
-        if status != 200:
-            raise Refused(answer.get("error", {"message": f"the host answered {status}"}))
-        result: dict[str, Any] = answer["result"]
-        return result
+        given: list[tuple[str, str]] = []
+        while True:
+            status, answer = self.request("POST", f"/v1/op/{operation}", headers + given, body)
+            if status == 200:
+                result: dict[str, Any] = answer["result"]
+                return result
+            refused = Refused(answer.get("error", {"message": f"the host answered {status}"}))
+            if refused.code != "passphrase_required" or self.passphrase is None:
+                raise refused
+            given = [("Standfast-Passphrase", _percent(self.passphrase(refused.message)))]
 
     def request(
         self, verb: str, path: str, headers: list[tuple[str, str]] | None = None, body: bytes = b""
@@ -87,3 +96,10 @@ class Connection:
                 return stream.read().strip()
         except OSError as error:
             raise HostUnavailable(f"No token in {self.home}: {error.strerror}. Run `standfast up`.") from error
+
+
+def _percent(text: str) -> str:
+    """A text as a header can carry it."""
+    from urllib.parse import quote
+
+    return quote(text, safe="")

@@ -55,12 +55,14 @@ class Actor(msgspec.Struct, frozen=True):
 
     `session` is the session that the caller speaks for (proved by its token where the role is bound to one);
     `name` tells operators or processes apart; `connection` is the process or client that carries the call.
+    `confirmed` says that the person's passphrase came with the call.
     """
 
     role: str
     session: str | None = None
     name: str = ""
     connection: str = ""
+    confirmed: bool = False
 
     @property
     def key(self) -> str:

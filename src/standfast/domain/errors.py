@@ -44,6 +44,7 @@ CODES: Final[dict[str, Code]] = {
     "unknown_operation": Code(_NOT_FOUND, "No operation has this name."),
     "unauthenticated": Code(Kind.UNAUTHENTICATED, "The connection brought no valid token."),
     "forbidden": Code(_FORBIDDEN, "The role of this connection may not do this."),
+    "passphrase_required": Code(_FORBIDDEN, "The operator lock is closed; the person's passphrase is needed."),
     "not_found": Code(_NOT_FOUND, "Nothing has this id or number."),
     "wrong_session": Code(_FORBIDDEN, "The object belongs to another session."),
     "session_required": Code(_INVALID, "The operation acts on a session and the call names none."),

@@ -6,11 +6,15 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from standfast.domain import tracker, views
 from standfast.domain.change import Change, Event
+from standfast.domain.checklist import PlanTask
+from standfast.domain.enforcement import enforced
 from standfast.domain.errors import Refusal
 from standfast.domain.hidden import find_hidden
-from standfast.domain.plan import Execution, Plan, Tracker
+from standfast.domain.plan import Execution, Plan, PlanText, Tracker
 from standfast.domain.session import Session, changed
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Input
 from standfast.host.scenes import standing_of
@@ -121,38 +125,64 @@ class NamePlan(Input, frozen=True):
 
 
 def get(work: Work, command: NamePlan) -> Change:
-    """The whole card: text, tasks, warnings, hidden content, what could be carried over, the time left."""
+    """The whole card: text, tasks, warnings, hidden content, carry-over, what the client enforces, the branch."""
     plan = work.plan(command.plan)
     text = work.text(plan.id)
     markdown = text.markdown.decode("utf-8")
     session = work.tx.get(Session, plan.session_id)
     assert session is not None, "a plan has a session"
-    older = older_plans(work, session, plan)
-    carries = tracker.carry_candidates(text.checklist, older)
+    track = work.tx.get(Tracker, plan.session_id, plan.id)
+    holds = enforced(session.client, own_plan_mode=session.own_plan_mode, attended=session.attended)
     return Change(
         view(work, plan)
         | {
             "markdown": markdown,
+            "client": session.client,
             "attended": session.attended,
-            "checklist": [
-                {
-                    "id": f"{plan.ref}.{task.position}",
-                    "title": task.title,
-                    "verify": task.verify,
-                    "gate": task.gate,
-                    "effect": task.effect,
-                }
-                for task in text.checklist.tasks
-            ],
+            "enforced": msgspec.structs.asdict(holds),
+            "branch": {
+                "selected": session.leaf_entry,
+                "approved_at": None if track is None else track.entry,
+                "on_branch": track is None or track.on_branch,
+            },
+            "checklist": [_specified(plan, task) for task in text.checklist.tasks],
+            "order": "strict" if text.checklist.strict_order else "listed",
             "warnings": [item.message for item in text.checklist.warnings],
-            "hidden": [
-                {"kind": item.kind, "line": item.line, "text": item.text}
-                for item in find_hidden(markdown, text.checklist)
-            ],
-            "carry": [{"position": item.position, "preselected": item.preselected} for item in carries],
+            "hidden": [msgspec.structs.asdict(item) for item in find_hidden(markdown, text.checklist)],
+            "carry": _carried(work, session, plan, text),
             "now": work.ctx.now,
         }
     )
+
+
+def _specified(plan: Plan, task: PlanTask) -> dict[str, object]:
+    return {
+        "id": f"{plan.ref}.{task.position}",
+        "title": task.title,
+        "shown": task.normalised,
+        "parent": None if task.parent is None else f"{plan.ref}.{task.parent}",
+        "after": [f"{plan.ref}.{position}" for position in task.after],
+        "verify": task.verify,
+        "gate": task.gate,
+        "effect": task.effect,
+        "meta": [list(pair) for pair in task.meta],
+        "line": task.line,
+    }
+
+
+def _carried(work: Work, session: Session, plan: Plan, text: PlanText) -> list[dict[str, object]]:
+    """What an approval would carry over as done from the plan that is tracked now."""
+    candidates = tracker.carry_candidates(text.checklist, older_plans(work, session, plan))
+    tasks = text.checklist.tasks
+    return [
+        {
+            "position": item.position,
+            "id": f"{plan.ref}.{item.position}",
+            "title": tasks[item.position - 1].normalised,
+            "preselected": item.preselected,
+        }
+        for item in candidates
+    ]
 
 
 def older_plans(work: Work, session: Session, plan: Plan) -> tuple[tuple[Tracker, Any], ...]:
@@ -268,3 +298,23 @@ def told(work: Work, command: Told) -> Change:
         return Change({"already": True})
     _, event = changed(session, work.ctx, "session.restored", {}, view_shown=command.digest)
     return Change({"already": False}, (event,))
+
+
+def show(work: Work, command: ShowContext) -> Change:
+    """Marker and resume view as a model would get them now; nothing is noted as shown.
+
+    `due` says whether the marker would be told with the next turn.
+    """
+    session = work.session(command.session)
+    standing = standing_of(work, session)
+    told, _ = due_marker(work, session)
+    return Change(
+        {
+            "session": session.id,
+            "marker": views.marker(standing),
+            "due": told is not None,
+            "shown": session.marker_shown,
+            "resume": views.resume(standing),
+            "empty": views.is_empty(standing),
+        }
+    )

@@ -1,8 +1,8 @@
 """The one door: every change and every reading of state is `Host.call(operation, payload, actor, key)`.
 
-authorise (one policy table) -> check the input -> [prepare outside the transaction] -> begin -> replay the
-receipt if the key was answered -> sweep what is due -> load and decide -> save rows and events -> commit ->
-wake the waiters.
+authorise (one policy table, the operator lock) -> check the input -> [prepare outside the transaction] -> begin ->
+replay the receipt if the key was answered -> sweep what is due -> load and decide -> save rows and events ->
+commit -> wake the waiters.
 
 Invariants: nothing is published before the commit; a handler has no effect but its change; a refusal writes
 nothing of the operation (what was due anyway, such as an expiry, stays written); the same key with the same
@@ -29,6 +29,7 @@ from standfast.host.artifacts import Artifacts
 from standfast.host.catalogue import CATALOGUE
 from standfast.host.gates import GateFiles
 from standfast.host.hub import Hub, Listener
+from standfast.host.lock import OperatorLock
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Answer, Operation, Prepared
 from standfast.host.policy import authorise
 from standfast.host.sweep import overdue, sweep
@@ -64,6 +65,7 @@ class Host:
         secret: bytes = b"",
         artifacts: Artifacts | None = None,
         gates: GateFiles | None = None,
+        lock: OperatorLock | None = None,
         new_id: Callable[[str], str] = random_id,
         workers: int = 4,
     ) -> None:
@@ -72,6 +74,7 @@ class Host:
         self.secret: Final = secret
         self.artifacts: Final = artifacts or Artifacts()
         self.gates: Final = gates or GateFiles(None)
+        self.lock: Final = lock or OperatorLock(None)
         self.hub: Final = Hub()
         self.texts: Final = Texts()
         self._new_id: Final = new_id
@@ -106,6 +109,7 @@ class Host:
             if entry is None:
                 raise Refusal("unknown_operation", f"There is no operation {operation!r}.")
             authorise(actor, entry.name)
+            self.lock.demand(actor, entry.name)
             command = read_input(entry, payload)
             checked = _checked_key(key)
             return self._start(entry, command, actor, checked)

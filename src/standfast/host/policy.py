@@ -26,6 +26,7 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "session.start": _AGENT,
     "session.get": _READERS,
     "session.list": _WATCHERS,
+    "session.overview": _WATCHERS,
     "session.configure": _PERSON,
     "session.close": _AGENT,
     "session.compacted": _CLIENT,
@@ -42,6 +43,7 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "plan.read": _READERS,
     "plan.get": _READERS | {"host"},
     "plan.list": _READERS,
+    "plan.compare": _WATCHERS,
     "plan.tasks": _READERS,
     "plan.ticks": _READERS,
     "plan.begin": _CLIENT,
@@ -64,16 +66,40 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "context.marker": _CLIENT,
     "context.resume": _READERS,
     "context.told": _REPORTS,
+    "context.show": _WATCHERS,
     "settings.get": _WATCHERS | {"host"},
     "settings.set": _PERSON,
     "events.list": _WATCHERS | {"host"},
     "audit.verify": _WATCHERS,
     "host.status": _READERS,
+    "host.search": _WATCHERS,
     "host.policy": _WATCHERS,
     "host.backup": _PERSON,
+    "operator.protect": _PERSON,
     "plans.expire": frozenset({"host"}),
     "receipts.prune": _PERSON | {"host"},
 }
+
+LOCKED: Final = frozenset(
+    {
+        "plan.approve",
+        "plan.reject",
+        "plan.abort",
+        "plan.reoffer",
+        "plan.adopt",
+        "plan.attach",
+        "plan.abandon",
+        "plan.abort_execution",
+        "plan.confirm",
+        "plan.resolve_task",
+        "plan.tick",
+        "plan.untick",
+        "session.configure",
+        "settings.set",
+        "operator.protect",
+    }
+)
+"""What an operator does with a person's authority: with the operator lock closed it needs the passphrase."""
 
 
 def authorise(actor: Actor, operation: str) -> None:

@@ -158,7 +158,14 @@ def get(work: Work, command: NameSession) -> Change:
     session = work.session(command.session)
     turn = work.active_turn(session.id)
     pending = work.tx.first(Plan, "plan_pending", session=session.id)
-    extra = {"turn": turn.id if turn else None, "pending": pending.ref if pending else None}
+    project = work.tx.get(Project, session.project_id) if session.project_id else None
+    extra = {
+        "turn": turn.id if turn else None,
+        "turn_source": turn.source if turn else None,
+        "turn_since": turn.started_at if turn else None,
+        "pending": pending.ref if pending else None,
+        "project_identity": project.identity if project else None,
+    }
     return Change(view(session) | extra)
 
 

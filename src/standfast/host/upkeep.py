@@ -19,6 +19,7 @@ from standfast.host.operation import Input
 from standfast.host.policy import POLICY
 from standfast.host.tokens import coordinator_token
 from standfast.host.work import Work
+from standfast.store.tx import Recorded
 
 if TYPE_CHECKING:
     from standfast.host.door import Host
@@ -66,22 +67,23 @@ def change_setting(work: Work, command: ChangeSetting) -> Change:
 
 
 class ListEvents(Input, frozen=True):
-    """Events after `after`, of one session or of all, at most 500."""
+    """Events after `after`, oldest first; with `before`, those before it, newest first and of one `kind` only
+    where it is named (the first word of a kind, such as `plan`). Of one session or of all, at most 500."""
 
     after: int = 0
+    before: int | None = None
+    kind: str = ""
     session: str | None = None
     limit: int = 100
 
 
 def list_events(work: Work, command: ListEvents) -> Change:
-    """A page of the journal, oldest first; `last` is where to go on."""
+    """A page of the journal; `last` is where to go on."""
     if not 1 <= command.limit <= EVENTS_PAGE or command.after < 0:
         raise Refusal("limit", f"limit is 1 to {EVENTS_PAGE}, after is not negative.", limit=EVENTS_PAGE)
-    if command.session is None:
-        found = work.tx.journal("events_after", after=command.after, most=command.limit)
-    else:
-        query = "events_after_in_session"
-        found = work.tx.journal(query, session=command.session, after=command.after, most=command.limit)
+    if not all(char.isascii() and char.islower() for char in command.kind):
+        raise Refusal("invalid", "kind is the first word of a kind, such as plan.", field="kind")
+    found = _backwards(work, command) if command.before is not None else _forwards(work, command)
     events = [
         {
             "seq": item.seq,
@@ -98,20 +100,37 @@ def list_events(work: Work, command: ListEvents) -> Change:
     return Change({"events": events, "last": found[-1].seq if found else command.after})
 
 
+def _forwards(work: Work, command: ListEvents) -> list[Recorded]:
+    if command.session is None:
+        return work.tx.journal("events_after", after=command.after, most=command.limit)
+    query = "events_after_in_session"
+    return work.tx.journal(query, session=command.session, after=command.after, most=command.limit)
+
+
+def _backwards(work: Work, command: ListEvents) -> list[Recorded]:
+    kind = f"{command.kind}.%" if command.kind else "%"
+    if command.session is None:
+        return work.tx.journal("events_before", before=command.before, kind=kind, most=command.limit)
+    query = "events_before_in_session"
+    return work.tx.journal(query, session=command.session, before=command.before, kind=kind, most=command.limit)
+
+
 def audit(work: Work, command: Nothing) -> Change:
     """Checks every hash chain and that folding the journal gives the tables."""
     return Change(audit_journal(work.tx))
 
 
 def status(work: Work, command: Nothing) -> Change:
-    """The host: version, boot, role of the caller, newest event."""
+    """The host: version, boot, role of the caller, newest event, how many plans wait for a verdict."""
     return Change(
         {
             "version": standfast.__version__,
             "boot": work.ctx.boot,
             "pid": os.getpid(),
             "role": work.actor.role,
+            "locked": work.host.lock.closed,
             "events": work.tx.number("events_last"),
+            "pending": work.tx.number("plans_pending_count", now=work.ctx.now),
             "now": work.ctx.now,
         }
     )

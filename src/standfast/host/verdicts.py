@@ -234,12 +234,17 @@ def reoffer(work: Work, command: NamePlan) -> Change:
 
 
 class AdoptPlan(Input, frozen=True):
-    """A person's own plan, approved at once: `markdown`, or `path` of a file in the session's workspace."""
+    """A person's own plan, approved at once: `markdown`, or `path` of a file in the session's workspace.
+
+    `replaces` names the pending plan that it is an edited version of, whose title and question it then has where
+    it has none of its own; where that plan has its verdict already, `stale`.
+    """
 
     session: str
     mode: str
-    title: str
-    question: str = "Adopted by a person."
+    title: str | None = None
+    replaces: str | None = None
+    question: str | None = None
     markdown: str | None = None
     path: str | None = None
     evidence: str = "none"
@@ -253,19 +258,22 @@ def prepare_adopt(host: Host, command: AdoptPlan, actor: Actor, key: str | None)
     if command.mode not in PERMISSION_MODES:
         raise Refusal("permission_mode_required", f"mode is one of {', '.join(PERMISSION_MODES)}.")
 
-    def look(work: Work) -> tuple[Session, str, tuple[str, ...]]:
+    def look(work: Work) -> tuple[Session, str, str, str, tuple[str, ...]]:
         session = work.open_session(command.session)
         if session.checkout is None:
             raise Refusal("workspace_required", "A plan needs a session with a workspace.")
+        edited = None if command.replaces is None else work.plan(command.replaces)
+        title = command.title or (edited.title if edited else "")
+        question = command.question or (edited.question if edited else "Adopted by a person.")
         settings = work.settings(session.project_id)
-        return session, settings.text("plan.directory"), settings.texts("plan.headings")
+        return session, title, question, settings.text("plan.directory"), settings.texts("plan.headings")
 
-    session, directory, headings = host.look(look, actor)
+    session, title, question, directory, headings = host.look(look, actor)
     if command.path is not None:
         markdown = read_file(host, Path(session.checkout or ""), command.path)
     else:
         markdown = (command.markdown or "").encode("utf-8", "surrogatepass")
-    return Filed(host, session, plans.proposal(command.title, command.question, markdown), directory, headings)
+    return Filed(host, session, plans.proposal(title, question, markdown), directory, headings)
 
 
 def adopt(work: Work, command: AdoptPlan) -> Change:
@@ -274,6 +282,8 @@ def adopt(work: Work, command: AdoptPlan) -> Change:
     if command.evidence not in POLICIES:
         raise Refusal("invalid", f"evidence is one of {', '.join(POLICIES)}.", field="evidence")
     pending = work.tx.first(Plan, "plan_pending", session=session.id)
+    if command.replaces is not None and (pending is None or command.replaces not in (pending.id, pending.ref)):
+        raise Refusal("stale", f"{command.replaces} does not wait for a verdict any more; look again, then decide.")
     events: tuple[Event, ...] = ()
     if pending is not None:
         events = verdict.reject(pending, None, "replaced by a person's own plan", work.ctx).events

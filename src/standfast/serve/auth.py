@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,11 +27,14 @@ PAGE: Final = "page"
 
 
 class Keys:
-    """The home's tokens and its secret, and the page's logins. `tokens` maps a role to its token."""
+    """The home's tokens and its secret, and the page's logins. `tokens` maps a role to its token.
 
-    def __init__(self, tokens: Mapping[str, str], secret: bytes) -> None:
+    `pages` is the file that keeps the page's logins over a restart; without it they end with the host.
+    """
+
+    def __init__(self, tokens: Mapping[str, str], secret: bytes, pages: Path | None = None) -> None:
         self._tokens: Final = dict(tokens)
-        self.pages: Final = Tickets()
+        self.pages: Final = Tickets(file=pages)
         self.secret: Final = secret
 
     def role(self, token: str) -> str | None:

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Final, Protocol
+from urllib.parse import unquote
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -23,6 +24,7 @@ import standfast
 from standfast.domain.change import Actor
 from standfast.domain.errors import Refusal
 from standfast.host.catalogue import CATALOGUE
+from standfast.host.lock import OperatorLock
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Answer
 from standfast.serve import errors
 from standfast.serve.auth import PAGE, Keys, identify, local_request
@@ -38,6 +40,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 class Caller(Protocol):
     """What the surfaces see of the host: its operations and its wake-ups."""
+
+    @property
+    def lock(self) -> OperatorLock:
+        """The operator lock."""
 
     def submit(
         self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None
@@ -111,10 +117,18 @@ class Api:
         actor = identify(request.headers, self._keys)
         if actor.name == PAGE and actor.role == "operator" and "origin" not in request.headers:
             raise Refusal("forbidden", "A page's login counts on the page only: its requests have an Origin.")
+        actor = await self._confirmed(actor, request.headers.get("standfast-passphrase"))
         payload = await read_body(request)
         name = request.path_params["operation"]
         answer = await self.run(name, payload, actor, request.headers.get("idempotency-key"))
         return respond({"result": answer.result, "receipt": answer.receipt, "replayed": answer.replayed})
+
+    async def _confirmed(self, actor: Actor, passphrase: str | None) -> Actor:
+        """The actor with what its passphrase (percent-encoded UTF-8) proves; a wrong one is refused."""
+        if passphrase is None or actor.role != "operator":
+            return actor
+        await asyncio.to_thread(self._caller.lock.check, unquote(passphrase))
+        return msgspec.structs.replace(actor, confirmed=True)
 
     async def run(self, operation: str, payload: Mapping[str, Any], actor: Actor, key: str | None = None) -> Answer:
         """Runs an operation, waiting first where the caller asked to wait."""

@@ -13,6 +13,7 @@ from standfast.testing.play import Call, Play
 
 Scenario = Callable[[Play], Call]
 IRREVERSIBLE: Final = "- [ ] drop\n  - **Effect:** irreversible\n- [ ] rest\n"
+VERIFIER: Final = f"scrypt$15$8$1${'00' * 16}${'00' * 32}"
 GATED: Final = "- [ ] release\n  - **Gate:** human\n"
 
 
@@ -181,6 +182,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "context.told": _on_session("coordinator", "context.told", digest="0" * 64),
     "settings.set": lambda play: _person("settings.set", key="plan.shell", value="deny"),
     "host.backup": _backup,
+    "operator.protect": lambda play: _person("operator.protect", verifier=VERIFIER),
     "plans.expire": _expire,
     "receipts.prune": lambda play: _person("receipts.prune"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from standfast.host import upkeep
+from standfast.host import lock, upkeep
 from standfast.host.operation import Operation
 
 OPERATIONS: Final = (
@@ -55,6 +55,13 @@ OPERATIONS: Final = (
         input=upkeep.Backup,
         handler=upkeep.backup,
         prepare=upkeep.prepare_backup,
+    ),
+    Operation(
+        name="operator.protect",
+        summary="Close, change or remove the operator lock.",
+        input=lock.Protect,
+        handler=lock.protect,
+        prepare=lock.prepare_protect,
     ),
     Operation(
         name="plans.expire",

@@ -1,62 +1,35 @@
-// The page: log in by ticket, show a fragment of the server's, keep it fresh by the event stream, send verdicts.
-"use strict";
+// The page: shows the fragment that the address names, keeps it fresh by the event stream, sends what is decided.
 
+import { ask, bearer, enter, left, logout } from "./api.js";
+import { draw, setClock, tick } from "./draw.js";
+import { listen } from "./keys.js";
+import { Follower } from "./live.js";
+import { decide, fill, save } from "./verdict.js";
+
+const REST = 150;
 const main = document.getElementById("main");
 const message = document.getElementById("message");
 const connection = document.getElementById("connection");
-const logout = document.getElementById("logout");
-const KEY = "standfast-bearer";
-let shown = "";
+const notices = document.getElementById("notices");
+const find = document.getElementById("find");
+const login = [...main.childNodes];
 let shownPath = "";
 let asked = 0;
 let drawn = 0;
 let seen = 0;
-let following = null;
-let skew = 0;
+let boot = "";
+let goal = "";
+let wanted = null;
 
 function tell(text) {
   message.textContent = text;
   message.hidden = !text;
 }
 
-async function ask(verb, path, body) {
-  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` };
-  if (body !== undefined) {
-    headers["Content-Type"] = "application/json";
-    headers["Idempotency-Key"] = crypto.randomUUID();
-  }
-  const answer = await fetch(path, { method: verb, headers, body: body === undefined ? undefined : JSON.stringify(body) });
-  if (answer.status === 401) {
-    leave("You are logged out. Run `standfast web` again.");
-  }
-  return answer;
-}
-
-function leave(why) {
-  sessionStorage.removeItem(KEY);
-  if (following) following.abort();
-  following = null;
-  shown = "";
-  shownPath = "";
-  logout.hidden = true;
-  connection.textContent = "";
-  main.replaceChildren();
-  tell(why);
-}
-
-async function enter(ticket) {
-  history.replaceState(null, "", "/");
-  const answer = await fetch("/v1/web/login", {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ticket }),
-  });
-  const body = await answer.json();
-  if (answer.ok) sessionStorage.setItem(KEY, body.bearer);
-  else tell(body.error.message);
-}
-
+/** The fragment of the address: `#/plans/x` is `/page/plans/x`; a bare `#/` is the overview. */
 function fragment() {
-  const plan = location.hash.match(/^#\/plans\/([\w-]+)$/);
-  return plan ? `/page/plans/${plan[1]}` : "/page/overview";
+  const place = location.hash.replace(/^#/, "") || "/";
+  return place === "/" ? "/page/overview" : `/page${place}`;
 }
 
 async function show() {
@@ -68,117 +41,155 @@ async function show() {
   // A slow answer to an older question must not cover what the person has gone on to.
   if (path !== fragment() || turn < drawn) return;
   drawn = turn;
-  if (!answer.ok) {
-    tell(JSON.parse(text).error.message);
-    return;
-  }
-  seen = Math.max(seen, Number(answer.headers.get("standfast-events")));
-  // What differs only in the host's clock is not drawn again, so that a note being written stays.
-  const plain = text.replace(/data-now="\d+"/g, "");
-  if (plain === shown) return;
-  const moved = shownPath !== "" && path !== shownPath;
+  if (!answer.ok) return tell(JSON.parse(text).error.message);
+  note(answer.headers);
+  const moved = path !== shownPath;
+  if (moved) main.replaceChildren();
+  draw(main, text);
+  performance.mark("drawn");
+  if (moved) arrived(path);
+}
+
+/** What a fragment says beside itself: the newest event, the host's clock and boot, how many plans wait. */
+function note(headers) {
+  const about = (name) => headers.get(`standfast-${name}`);
+  seen = Math.max(seen, Number(about("events")));
+  setClock(about("now"));
+  const waiting = Number(about("pending"));
+  document.title = waiting ? `(${waiting}) Standfast` : "Standfast";
+  if (boot && boot !== about("boot")) tell("The host was restarted. What waited for a verdict was interrupted; it can be offered again.");
+  boot = about("boot");
+}
+
+function arrived(path) {
+  const first = shownPath === "";
   shownPath = path;
-  const note = main.querySelector("textarea");
-  const kept = !moved && note ? note.value : "";
-  shown = plain;
-  main.innerHTML = text;
-  const fresh = main.querySelector("textarea");
-  if (fresh) fresh.value = kept;
-  const clock = main.querySelector("[data-now]");
-  if (clock) skew = Number(clock.dataset.now) - Date.now();
-  tick();
-  if (moved) main.focus();
+  for (const link of document.querySelectorAll(".bar nav a")) {
+    const own = link.getAttribute("href") === "#/" ? path === "/page/overview" : path.startsWith(`/page${link.getAttribute("href").slice(1)}`);
+    link.toggleAttribute("aria-current", own);
+    if (own) link.setAttribute("aria-current", "page");
+  }
+  const part = goal && main.querySelector(goal);
+  goal = "";
+  if (part) part.focus();
+  else if (!first) main.focus({ preventScroll: true });
+  if (!part) window.scrollTo(0, 0);
 }
 
-function tick() {
-  for (const item of main.querySelectorAll("[data-until]")) {
-    const left = Math.max(0, Math.round((Number(item.dataset.until) - Date.now() - skew) / 1000));
-    item.textContent = left ? `${Math.floor(left / 60)} min ${left % 60} s left` : "expired";
-  }
-  for (const item of main.querySelectorAll("[data-at]")) {
-    const at = new Date(Number(item.dataset.at));
-    item.textContent = at.toLocaleString();
-    item.title = at.toISOString();
-  }
+/** Asks for the fragment again soon; many events at once are one question. */
+function refresh() {
+  wanted ??= setTimeout(async () => {
+    await show().catch(() => {});
+    wanted = null;
+  }, REST);
 }
 
-async function follow() {
-  while (sessionStorage.getItem(KEY)) {
-    following = new AbortController();
-    try {
-      const answer = await fetch(`/v1/events?after=${seen}`, {
-        headers: { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` }, signal: following.signal,
-      });
-      if (answer.status === 401) return leave("You are logged out. Run `standfast web` again.");
-      connection.textContent = "live";
-      await show();
-      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = "";
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        const parts = (rest + value).split("\n\n");
-        rest = parts.pop();
-        const numbers = parts.map((part) => Number((part.match(/^id: (\d+)/m) || [0, 0])[1]));
-        const newest = Math.max(0, ...numbers);
-        if (newest > seen) {
-          seen = newest;
-          await show();
-        }
-      }
-    } catch (problem) {
-      if (!sessionStorage.getItem(KEY)) return;
-    }
-    connection.textContent = "not connected, trying again";
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+const follower = new Follower(() => seen, (events) => {
+  const fresh = events.filter((event) => event.seq > seen);
+  seen = Math.max(seen, ...events.map((event) => event.seq));
+  if (!fresh.length) return;
+  notify(fresh);
+  refresh();
+}, (word) => {
+  connection.dataset.state = word;
+  connection.textContent = word === "live" ? "live" : "not connected, trying again";
+  if (word === "live") refresh();
+});
+
+const NOTICES = { "plan.submitted": "waits for your verdict", "plan.expired": "expired without a verdict", "task.await": "waits for your confirmation" };
+
+function notify(events) {
+  if (!("Notification" in window) || Notification.permission !== "granted" || document.hasFocus()) return;
+  for (const event of events.filter((each) => each.kind in NOTICES)) {
+    const title = `${event.data.number ?? "A task"} ${NOTICES[event.kind]}`;
+    const notice = new Notification(title, { body: event.data.title ?? "", tag: `${event.kind}-${event.data.plan}` });
+    notice.onclick = () => {
+      window.focus();
+      location.hash = `#/plans/${event.data.plan}`;
+    };
   }
 }
 
-function payload(button, card) {
-  const operation = button.dataset.do;
-  const plan = card.dataset.plan;
-  if (operation === "plan.approve") {
-    const carry = [...card.querySelectorAll("[name=carry]")];
-    const body = { plan, version: Number(card.dataset.version), sha256: card.dataset.sha256, mode: card.querySelector("[name=mode]").value };
-    if (carry.length) body.carry = carry.filter((box) => box.checked).map((box) => Number(box.value));
-    return body;
-  }
-  if (operation === "plan.reject") {
-    return { plan, version: Number(card.dataset.version), note: card.querySelector("[name=note]").value || null };
-  }
-  if (operation === "plan.confirm") return { plan, id: button.dataset.task };
-  if (operation === "plan.resolve_task") return { plan, id: button.dataset.task, outcome: button.dataset.outcome };
-  return { plan };
+function offerNotices() {
+  notices.hidden = !bearer() || !("Notification" in window) || Notification.permission !== "default";
 }
+
+function go(address, selector = "") {
+  goal = selector;
+  if (location.hash === address) show().catch(() => {});
+  else location.hash = address;
+}
+
+async function start() {
+  const ticket = location.hash.match(/^#ticket=([\w-]+)(?:&to=(.+))?$/);
+  if (ticket) {
+    history.replaceState(null, "", `/${ticket[2] ? `#${ticket[2]}` : ""}`);
+    const trouble = await enter(ticket[1]);
+    tell(trouble);
+  }
+  if (!bearer()) return;
+  document.getElementById("logout").hidden = false;
+  offerNotices();
+  await show().catch(() => {});
+  if (!follower.stop) follower.run();
+}
+
+left.addEventListener("left", (event) => {
+  follower.end();
+  follower.stop = null;
+  shownPath = "";
+  document.getElementById("logout").hidden = true;
+  connection.textContent = "";
+  document.title = "Standfast";
+  main.replaceChildren(...login);
+  offerNotices();
+  tell(event.detail);
+});
 
 main.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-do]");
-  if (!button) return;
-  button.disabled = true;
-  tell("");
-  try {
-    const answer = await ask("POST", `/v1/op/${button.dataset.do}`, payload(button, button.closest("article")));
-    if (!answer.ok && answer.status !== 401) tell((await answer.json()).error.message);
-  } catch (problem) {
-    tell("The host does not answer. Nothing is known to be decided; look again when it is back.");
+  const copy = event.target.closest("[data-copy]");
+  const view = event.target.closest("[data-view]");
+  const link = event.target.closest("[data-download]");
+  if (button) {
+    tell("");
+    const result = await decide(button, tell);
+    if (result && ["plan.reoffer", "plan.adopt"].includes(button.dataset.do)) go(`#/plans/${result.plan}`);
+    else await show().catch(() => {});
+  } else if (copy) {
+    await navigator.clipboard.writeText(copy.dataset.copy).then(() => copy.setAttribute("data-ui-copied", ""), () => {});
+    setTimeout(() => copy.removeAttribute("data-ui-copied"), 1500);
+  } else if (view) {
+    for (const each of view.parentElement.children) each.setAttribute("aria-pressed", each === view);
+    for (const pane of view.closest("[data-part]").querySelectorAll("[data-pane]")) pane.hidden = pane.dataset.pane !== view.dataset.view;
+  } else if (link) {
+    event.preventDefault();
+    await save(link).catch(() => {});
   }
-  button.disabled = false;
-  await show().catch(() => {});
 });
 
-logout.addEventListener("click", async () => {
-  await ask("POST", "/v1/web/logout", {}).catch(() => {});
-  leave("You are logged out.");
+main.addEventListener("toggle", (event) => fill(event.target).catch(() => {}), true);
+main.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const address = new FormData(event.target).get("address");
+  const ticket = address?.match(/ticket=([\w-]+)/)?.[1] ?? address?.trim();
+  if (event.target.id === "enter" && ticket) location.hash = `#ticket=${ticket}`;
 });
-
-window.addEventListener("hashchange", () => { tell(""); show().catch(() => {}); });
-setInterval(tick, 1000);
-
-(async () => {
-  const ticket = location.hash.match(/^#ticket=(.+)$/);
-  if (ticket) await enter(ticket[1]);
-  if (!sessionStorage.getItem(KEY)) return;
-  logout.hidden = false;
-  await show().catch(() => {});
-  follow();
-})();
+find.addEventListener("submit", (event) => {
+  event.preventDefault();
+  go(`#/search?q=${encodeURIComponent(find.q.value.trim())}`);
+});
+document.getElementById("logout").addEventListener("click", logout);
+document.getElementById("skip").addEventListener("click", () => main.focus());
+notices.addEventListener("click", async () => {
+  await Notification.requestPermission();
+  offerNotices();
+});
+window.addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#ticket=")) return start();
+  tell("");
+  if (bearer()) show().catch(() => {});
+});
+setInterval(() => tick(main), 1000);
+listen(go);
+start();

@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from standfast.serve.web.fragments import rendered
+from standfast.serve.web.routes import FILES
 from standfast.serve.web.tickets import BEARER_SECONDS, MOST, TICKET_SECONDS, Tickets
-from tests.support.hosts import PYTHON, Running, running_host
+from tests.support.hosts import Running
+from tests.support.page import bearer, origin, ticket
 
 HOSTILE = (
     "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n![i](https://evil.example/i.png)\n\n"
     "[a](javascript:alert(1)) [b](data:text/html,x) [c](https://example.org)\n\n- [ ] <b onclick=x>bold</b>\u202e\n"
 )
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[Running]:
-    """A running host on a new home."""
-    with running_host(tmp_path / "home") as host:
-        yield host
-
-
-def ticket(host: Running) -> str:
-    """What `standfast web` prints, behind the `#ticket=`."""
-    command = [*PYTHON, "web", "--json", "--home", str(host.home)]
-    address = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)["address"]
-    origin, _, found = address.partition("/#ticket=")
-    assert origin == f"http://127.0.0.1:{host.facts['port']}"
-    return str(found)
-
-
-def origin(host: Running) -> str:
-    """The page's own origin."""
-    return f"http://127.0.0.1:{host.facts['port']}"
-
-
-def bearer(host: Running) -> str:
-    """A logged-in page's bearer."""
-    reply = host.request("POST", "/v1/web/login", {"ticket": ticket(host)}, tcp=True, Origin=origin(host))
-    assert reply.status == 200
-    return f"Bearer {reply.json['bearer']}"
 
 
 def test_a_ticket_opens_once_and_only_from_the_page_itself(host: Running) -> None:
@@ -64,7 +35,7 @@ def test_only_the_operators_own_token_gets_a_ticket(host: Running, role: str) ->
     assert host.request("POST", "/v1/web/ticket", Authorization=bearer(host)).status == 403
 
 
-@pytest.mark.parametrize("path", ["/", "/page/page.js", "/page/page.css", "/page/overview"])
+@pytest.mark.parametrize("path", [*FILES, "/page/overview", "/page/timeline", "/page/search"])
 def test_every_part_of_the_page_is_served_under_a_strict_policy(host: Running, path: str) -> None:
     reply = host.request("GET", path, tcp=True, Authorization=bearer(host))
     assert reply.status == 200
@@ -101,7 +72,7 @@ def test_a_page_decides_over_what_it_showed_and_only_with_its_origin(host: Runni
     reply = host.request("POST", approve, verdict, tcp=True, Authorization=page, Origin=origin(host))
     assert reply.json["result"]["resolver"] == "operator:page"
     card = host.request("GET", "/page/plans/P-1", tcp=True, Authorization=page).body.decode()
-    assert "operator:page" in card
+    assert "a person, on this page" in card
     assert "0/1" in card
 
 
@@ -115,12 +86,12 @@ def test_a_hostile_plan_is_shown_and_does_nothing(host: Running, tmp_path: Path)
     _, token = host.session(tmp_path / "w")
     wish = {"title": "<script>t</script>", "question": "<img src=x onerror=q>", "markdown": HOSTILE}
     host.done("plan.submit", wish, "agent", Standfast_Session=token)
-    for path in ("/page/overview", "/page/plans/P-1"):
+    for path in ("/page/overview", "/page/plans/P-1", "/page/plans/P-1/text", "/page/search", "/page/timeline"):
         html = host.request("GET", path, tcp=True, Authorization=bearer(host)).body.decode()
         for part in ("<script", "<img", "onerror=alert(1)>", 'javascript:alert(1)"', 'data:text/html,x"', "\u202e"):
             assert part not in html
-    assert "&lt;script&gt;" in html
-    assert "\\u202e" in html
+        assert ("\\u202e" in html) == (path in ("/page/plans/P-1", "/page/plans/P-1/text"))
+        assert "&lt;script&gt;" in html
 
 
 @pytest.mark.parametrize(
