@@ -1,6 +1,6 @@
 # Everything works alone on a fresh machine: each target makes what it needs, from the locks.
 .POSIX:
-.PHONY: help setup run test lint check bench faults sim docs requirements lock clean
+.PHONY: help setup run test lint check bench faults sim docs screenshots requirements lock clean
 
 PY = .venv/bin/python
 WORKERS = 2
@@ -40,6 +40,9 @@ sim: setup ## Simulate a seeded history against the reference model (SEED=n)
 
 docs: setup ## Write the generated reference pages anew
 	@$(PY) -m tests.house.generated
+
+screenshots: setup ## Take the documents' pictures of the page anew (needs Chromium)
+	@$(PY) -m tests.web.screenshots
 
 requirements: setup ## Bring the states in tests/requirements.toml in line with the tests
 	@$(PY) -m tests.support.requirements

@@ -151,7 +151,7 @@ def test_an_edited_version_takes_the_place_of_exactly_the_plan_that_it_names(pla
     seen = play.pending(session)
     wish = {"session": session, "mode": "ask", "title": "Mine", "markdown": "- [ ] mine\n"}
     with pytest.raises(Refusal) as refused:
-        play.person("plan.adopt", **wish, replaces="P-9")
+        play.person("plan.adopt", **wish, replaces=play.pending(play.session("two"))["plan"])
     assert refused.value.code == "stale"
     assert play.person("plan.adopt", **wish, replaces=seen["plan"])["status"] == "approved"
     assert play.person("plan.get", plan=seen["plan"])["status"] == "rejected"

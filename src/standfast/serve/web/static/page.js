@@ -46,7 +46,7 @@ async function show() {
   const moved = path !== shownPath;
   if (moved) main.replaceChildren();
   draw(main, text);
-  performance.mark("drawn");
+  requestAnimationFrame(() => setTimeout(() => performance.mark("painted")));
   if (moved) arrived(path);
 }
 
