@@ -159,6 +159,23 @@ def test_an_edited_version_takes_the_place_of_exactly_the_plan_that_it_names(pla
         play.person("plan.adopt", **wish, replaces=seen["plan"])
 
 
+def test_a_card_shows_the_ticks_of_a_plan_that_was_moved_to_another_session(play: Play) -> None:
+    one, two = play.session(), play.session("two")
+    seen = play.approved(one)
+    play.agent(one, "plan.tick", title="one")
+    play.person("plan.attach", plan=seen["plan"], session=two)
+    shown = play.person("plan.get", plan=seen["plan"])
+    assert (shown["tracked_in"], shown["tracker"], shown["done"]) == (two, "active", 1)
+
+
+def test_a_file_with_a_character_that_no_reader_shows_is_no_plan(play: Play) -> None:
+    session = play.session()
+    (play.folder / "project" / "x.md").write_bytes(b"- [ ] a\0b\n")
+    with pytest.raises(Refusal) as refused:
+        play.person("plan.adopt", session=session, mode="ask", title="T", path="x.md")
+    assert refused.value.code == "invalid"
+
+
 def test_a_card_says_what_the_client_can_enforce(play: Play) -> None:
     plain = play.person("plan.get", plan=play.pending(play.session())["plan"])
     assert not any(plain["enforced"].values())
