@@ -1,6 +1,6 @@
 # Everything works alone on a fresh machine: each target makes what it needs, from the locks.
 .POSIX:
-.PHONY: help setup run test lint check bench faults sim clients docs requirements lock clean
+.PHONY: help setup run test lint check bench faults sim clients docs screenshots requirements lock clean
 
 PY = .venv/bin/python
 WORKERS = 2
@@ -44,6 +44,9 @@ clients: setup ## Lead real agent clients through the story; prints client by pr
 
 docs: setup ## Write the generated reference pages anew
 	@$(PY) -m tests.house.generated
+
+screenshots: setup ## Take the documents' pictures of the page anew (needs Chromium)
+	@$(PY) -m tests.web.screenshots
 
 requirements: setup ## Bring the states in tests/requirements.toml in line with the tests
 	@$(PY) -m tests.support.requirements

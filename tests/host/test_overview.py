@@ -74,8 +74,8 @@ def test_what_waits_is_listed_however_old_its_session_is(play: Play) -> None:
     for n in range(3):
         play.session(f"later{n}")
     found = play.person("session.overview", limit=1)["sessions"]
-    assert first in [each["session"] for each in found]
-    assert len(found) == 2
+    newest = play.person("session.list", limit=1)["sessions"][0]["session"]
+    assert {each["session"] for each in found} == {first, newest}
 
 
 def test_a_plan_is_compared_with_the_one_whose_place_it_takes(play: Play) -> None:
@@ -151,12 +151,29 @@ def test_an_edited_version_takes_the_place_of_exactly_the_plan_that_it_names(pla
     seen = play.pending(session)
     wish = {"session": session, "mode": "ask", "title": "Mine", "markdown": "- [ ] mine\n"}
     with pytest.raises(Refusal) as refused:
-        play.person("plan.adopt", **wish, replaces="P-9")
+        play.person("plan.adopt", **wish, replaces=play.pending(play.session("two"))["plan"])
     assert refused.value.code == "stale"
     assert play.person("plan.adopt", **wish, replaces=seen["plan"])["status"] == "approved"
     assert play.person("plan.get", plan=seen["plan"])["status"] == "rejected"
     with pytest.raises(Refusal):
         play.person("plan.adopt", **wish, replaces=seen["plan"])
+
+
+def test_a_card_shows_the_ticks_of_a_plan_that_was_moved_to_another_session(play: Play) -> None:
+    one, two = play.session(), play.session("two")
+    seen = play.approved(one)
+    play.agent(one, "plan.tick", title="one")
+    play.person("plan.attach", plan=seen["plan"], session=two)
+    shown = play.person("plan.get", plan=seen["plan"])
+    assert (shown["tracked_in"], shown["tracker"], shown["done"]) == (two, "active", 1)
+
+
+def test_a_file_with_a_character_that_no_reader_shows_is_no_plan(play: Play) -> None:
+    session = play.session()
+    (play.folder / "project" / "x.md").write_bytes(b"- [ ] a\0b\n")
+    with pytest.raises(Refusal) as refused:
+        play.person("plan.adopt", session=session, mode="ask", title="T", path="x.md")
+    assert refused.value.code == "invalid"
 
 
 def test_a_card_says_what_the_client_can_enforce(play: Play) -> None:

@@ -1,4 +1,4 @@
-"""A host whose clock is ahead by as many milliseconds as a file says; run as a program by `running_host`.
+"""A host whose clock is off by as many milliseconds as a file says; run as a program by `running_host`.
 
 `python tests/support/late_host.py FILE up --foreground …`: the rest is the command line of the product, and
 everything else is the product.
@@ -13,14 +13,16 @@ from standfast.app import process
 from standfast.cli.main import main
 from standfast.config import system_clock
 
-AHEAD = Path(sys.argv.pop(1))
+PROGRAM = Path(__file__)
 
 
-def late() -> int:
-    """The system's time, and what the file adds to it."""
-    return system_clock() + int(AHEAD.read_text())
+def command(off: Path, home: Path) -> list[str]:
+    """The command line of such a host."""
+    words = ["up", "--foreground", "--home", str(home), "--port", "0"]
+    return [sys.executable, "-P", str(PROGRAM), str(off), *words]
 
 
 if __name__ == "__main__":
-    vars(process)["system_clock"] = late
+    off = Path(sys.argv.pop(1))
+    vars(process)["system_clock"] = lambda: system_clock() + int(off.read_text())
     sys.exit(main())

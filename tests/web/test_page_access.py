@@ -169,7 +169,6 @@ def test_times_are_local_and_exact_on_a_closer_look(window: Browser, busy: tuple
     assert said[0] in ("just now", "1 min ago", "2 min ago", "3 min ago")
     assert said[2].endswith("Z")
     assert said[2] in said[1]
-    local = window.run(
-        "return new Date(arguments[0]).toLocaleString(undefined, {timeZone: 'Pacific/Auckland'})", said[2]
-    )
+    options = {"dateStyle": "medium", "timeStyle": "long", "timeZone": "Pacific/Auckland"}
+    local = window.run("return new Date(arguments[0]).toLocaleString(undefined, arguments[1])", said[2], options)
     assert said[1].startswith(local)

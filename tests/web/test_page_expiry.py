@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.browser import Browser
 from tests.support.hosts import running_host
+from tests.support.late_host import command
 from tests.support.page import log_in, submitted
 
 HALF_AN_HOUR = 30 * 60_000
-LATE_HOST = Path(__file__).parents[1] / "support" / "late_host.py"
 
 
 @pytest.mark.requirement("PAGE-02")
 def test_a_proposal_expires_in_front_of_the_person_and_is_offered_again(window: Browser, tmp_path: Path) -> None:
     ahead = tmp_path / "ahead"
     ahead.write_text("0")
-    words = ["up", "--foreground", "--home", str(tmp_path / "home"), "--port", "0"]
-    program = [sys.executable, "-P", str(LATE_HOST), str(ahead), *words]
-    with running_host(tmp_path / "home", program=program) as host:
+    with running_host(tmp_path / "home", program=command(ahead, tmp_path / "home")) as host:
         plan, _ = submitted(host, tmp_path / "w")
         log_in(window, host, f"/plans/{plan['plan']}")
         window.shows("Your verdict", "30 min left")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.browser import Browser
 from tests.support.hosts import Running
 from tests.support.page import address, approved, log_in, origin, proposed, submitted, tick
 from tests.support.processes import wait_until
+from tests.support.terminal import ended, on_terminal
 
 pytestmark = pytest.mark.requirement("PAGE-01")
 
@@ -95,6 +97,38 @@ def test_a_click_that_comes_after_another_verdict_changes_nothing_and_says_why(
     window.shows("verdict")
     found = host.done("plan.list", {})["plans"]
     assert [(each["status"], each["note"]) for each in found] == [("rejected", "No.")]
+
+
+def test_a_verdict_on_the_page_wins_over_a_terminal_that_still_asks(
+    window: Browser, host: Running, tmp_path: Path
+) -> None:
+    plan, _ = submitted(host, tmp_path / "w")
+    log_in(window, host, f"/plans/{plan['plan']}")
+    window.shows("Your verdict")
+    terminal = on_terminal(host.home, "plans approve P-1 --mode auto")
+    terminal.expect("Approve P-1")
+    window.click("[data-do='plan.reject']")
+    window.shows("Rejected")
+    terminal.sendline("y")
+    status, said = ended(terminal)
+    assert (status, "conflict" in said) == (1, True)
+    assert host.done("plan.get", {"plan": plan["plan"]})["status"] == "rejected"
+
+
+def test_of_two_verdicts_at_once_exactly_one_counts_and_the_other_is_told(
+    window: Browser, host: Running, tmp_path: Path
+) -> None:
+    for n in range(4):
+        plan, _ = submitted(host, tmp_path / f"w{n}")
+        log_in(window, host, f"/plans/{plan['plan']}")
+        window.shows("Your verdict")
+        seen = {"plan": plan["plan"], "version": plan["version"], "sha256": plan["sha256"], "mode": "auto"}
+        with ThreadPoolExecutor(1) as other:
+            reply = other.submit(host.op, "plan.approve", seen)
+            window.run("document.querySelector('[data-do=\"plan.reject\"]')?.click()")
+        status = host.done("plan.get", {"plan": plan["plan"]})["status"]
+        assert (reply.result().status == 200) == (status == "approved")
+        window.shows({"approved": "By a person, on the command line", "rejected": "By a person, on this page"}[status])
 
 
 def test_an_edited_version_is_approved_in_the_proposals_place(window: Browser, host: Running, tmp_path: Path) -> None:

@@ -192,6 +192,10 @@ def proposal(title: str, question: str, markdown: bytes) -> Proposal:
         blank = not markdown.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         raise Refusal("invalid", f"markdown is not UTF-8 at byte {error.start}.", field="markdown") from error
+    if b"\0" in markdown:
+        raise Refusal(
+            "invalid", "markdown holds the character U+0000, which no reader shows; take it out.", field="markdown"
+        )
     if blank:
         raise Refusal("invalid", "markdown is blank; send the plan's text.", field="markdown")
     return Proposal(title=title, question=question, markdown=markdown)

@@ -14,7 +14,7 @@ from standfast.domain.checklist import PlanTask
 from standfast.domain.enforcement import enforced
 from standfast.domain.errors import Refusal
 from standfast.domain.hidden import find_hidden
-from standfast.domain.plan import Execution, Plan, PlanText, Tracker
+from standfast.domain.plan import OPEN_TRACKER, Execution, Plan, PlanText, Tracker
 from standfast.domain.session import Session, changed
 from standfast.host.operation import WAIT_LIMIT_SECONDS, Input
 from standfast.host.scenes import standing_of
@@ -131,11 +131,14 @@ def get(work: Work, command: NamePlan) -> Change:
     markdown = text.markdown.decode("utf-8")
     session = work.tx.get(Session, plan.session_id)
     assert session is not None, "a plan has a session"
-    track = work.tx.get(Tracker, plan.session_id, plan.id)
+    track = tracked(work, plan)
     holds = enforced(session.client, own_plan_mode=session.own_plan_mode, attended=session.attended)
     return Change(
         view(work, plan)
         | {
+            "tracked_in": None if track is None else track.session_id,
+            "tracker": None if track is None else track.status,
+            "done": 0 if track is None else track.states.count(tracker.DONE),
             "markdown": markdown,
             "client": session.client,
             "attended": session.attended,
@@ -153,6 +156,15 @@ def get(work: Work, command: NamePlan) -> Change:
             "now": work.ctx.now,
         }
     )
+
+
+def tracked(work: Work, plan: Plan) -> Tracker | None:
+    """Where a plan is followed: in its own session, else where its tracker was moved to, an open one first."""
+    own = work.tx.get(Tracker, plan.session_id, plan.id)
+    if own is not None:
+        return own
+    moved = work.tx.find(Tracker, "trackers_of_plan", plan=plan.id)
+    return next((track for track in moved if track.status in OPEN_TRACKER), next(iter(moved), None))
 
 
 def _specified(plan: Plan, task: PlanTask) -> dict[str, object]:

@@ -11,11 +11,12 @@ from typing import Final, TypeVar
 
 from standfast.domain import tracker
 from standfast.domain.change import Change
+from standfast.domain.checklist import PlanTask
 from standfast.domain.errors import Refusal
 from standfast.domain.plan import Execution, Plan, Tracker, parse_ref
 from standfast.domain.session import Project, Session, Turn
 from standfast.domain.ticking import Scene
-from standfast.domain.tracker import AWAITING, Tick
+from standfast.domain.tracker import AWAITING, BEGUN, OPEN, Tick
 from standfast.host import sessions
 from standfast.host.contexts import view
 from standfast.host.operation import Input
@@ -76,7 +77,10 @@ class Rows:
         self._left = WORKING_SHOWN
 
     def view(self, session: Session) -> dict[str, object]:
-        """A session with its activity (a word and since when), its plan's progress and what it waits for."""
+        """A session with its activity, its plan's progress and what it waits for.
+
+        `activity` is a word and a time: since when it waits, or its last sign of life.
+        """
         track = self._tracks.get(session.id)
         newest = self._newest.get(session.id)
         scene = self._scene(session, track)
@@ -107,10 +111,13 @@ class Rows:
             return "waiting", newest.created_at
         if run is not None and run.status == "queued":
             return "approved", run.created_at
+        if track is not None and AWAITING in track.states and not set(track.states) & {OPEN, BEGUN}:
+            return "held", track.updated_at
         if turn is not None and turn.source != "connection":
-            return ("planning" if session.mode == "plan" else "working"), turn.started_at
-        if turn is not None and run is not None:
-            return "working", run.claimed_at or run.created_at
+            began = "planning" if session.mode == "plan" else "working"
+            return began, max(turn.started_at, track.updated_at if track else 0)
+        if turn is not None and run is not None and track is not None and track.status == "active":
+            return "working", max(run.created_at, track.updated_at)
         last = max(session.updated_at, track.updated_at if track else 0, newest.created_at if newest else 0)
         return ("connected" if turn is not None else "idle"), last
 
@@ -128,7 +135,8 @@ class Rows:
             return []
         plan = self._plans[track.plan_id]
         positions = [n for n, state in enumerate(track.states, 1) if state == AWAITING][:20]
-        return [_wait("confirmation", plan, self._awaited(track, n), f"{plan.ref}.{n}") for n in positions]
+        tasks = self._work.text(plan.id).checklist.tasks
+        return [_wait("confirmation", plan, self._awaited(track, n), tasks[n - 1]) for n in positions]
 
     def _awaited(self, track: Tracker, position: int) -> int:
         params: dict[str, str | int] = {"session": track.session_id, "plan": track.plan_id, "position": position}
@@ -165,13 +173,15 @@ def _uncertain(scene: Scene | None) -> list[dict[str, object]]:
     """Tasks that cannot be undone and of which nobody knows whether they happened."""
     if scene is None:
         return []
-    return [_wait("outcome", scene.plan, scene.tracker.updated_at, f"{scene.plan.ref}.{n}") for n in scene.uncertain]
+    tasks = [scene.checklist.tasks[n - 1] for n in sorted(scene.uncertain)]
+    return [_wait("outcome", scene.plan, scene.tracker.updated_at, task) for task in tasks]
 
 
-def _wait(kind: str, plan: Plan, since: int, task: str | None = None) -> dict[str, object]:
+def _wait(kind: str, plan: Plan, since: int, task: PlanTask | None = None) -> dict[str, object]:
     """`kind` is verdict, reoffer, confirmation or outcome; `since` is when it began, milliseconds."""
-    named = {"plan": plan.id, "number": plan.ref, "title": plan.title, "task": task, "tasks": plan.tasks}
-    return {"for": kind, "since": since, **named}
+    named = {"plan": plan.id, "number": plan.ref, "title": plan.title, "tasks": plan.tasks}
+    about = {"task": task and f"{plan.ref}.{task.position}", "task_title": task and task.normalised}
+    return {"for": kind, "since": since, **named, **about}
 
 
 class Search(Input, frozen=True):

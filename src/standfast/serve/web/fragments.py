@@ -71,7 +71,7 @@ def rendered(markdown: str) -> str:
 
 def overview(seen: Mapping[str, Any]) -> str:
     """What waits first, then every session by project and checkout."""
-    sessions: Sequence[Mapping[str, Any]] = seen["sessions"]
+    sessions = sorted(seen["sessions"], key=lambda each: (each["status"] == "closed", -each["activity"]["since"]))
     waits = [(wait, session) for session in sessions for wait in session["waits"] if session["status"] == "open"]
     waits.sort(key=lambda item: (WAITS.index(item[0]["for"]), item[0].get("expires_at", item[0]["since"])))
     groups: dict[str, dict[str, list[Mapping[str, Any]]]] = {}

@@ -54,7 +54,7 @@ async def card(read: Reader, request: Request) -> str:
     states: dict[str, Any] = {}
     ticks: list[Any] = []
     if plan["tracker"] is not None:
-        named = {"plan": plan["plan"], "session": plan["session"]}
+        named = {"plan": plan["plan"], "session": plan["tracked_in"]}
         states = {task["id"]: task for task in await _tasks(read, named)}
         ticks = (await read("plan.ticks", **named))["ticks"]
     return await run_in_threadpool(fragments.card, plan, states, ticks)

@@ -6,6 +6,13 @@ import { ask } from "./api.js";
 const policy = window.trustedTypes?.createPolicy("standfast", { createHTML: (html) => html });
 const parser = new DOMParser();
 const KEPT = new Set(["open", "aria-pressed", "hidden", "disabled"]);
+// Made once: making one costs more than a thousand uses of it.
+const WRITTEN = {
+  exact: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }),
+  day: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }),
+  time: new Intl.DateTimeFormat(undefined, { timeStyle: "short" }),
+  clock: new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }),
+};
 let skew = 0;
 
 function parsed(html) {
@@ -78,6 +85,12 @@ export function setClock(now) {
   skew = Number(now) - Date.now();
 }
 
+/** The time of day where it is today, else the date; with seconds where many follow each other. */
+function local(at, now, seconds) {
+  const today = at.toDateString() === new Date(now).toDateString();
+  return (today ? (seconds ? WRITTEN.clock : WRITTEN.time) : WRITTEN.day).format(at);
+}
+
 function age(milliseconds) {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 45) return "just now";
@@ -104,9 +117,8 @@ export function tick(place) {
   const now = Date.now() + skew;
   for (const item of place.querySelectorAll("time[datetime]")) {
     const at = new Date(item.dateTime);
-    const local = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-    write(item, (item.hasAttribute("data-age") && age(now - at)) || local);
-    if (!item.title) item.title = `${at.toLocaleString()} (${item.dateTime})`;
+    write(item, (item.hasAttribute("data-age") && age(now - at)) || local(at, now, item.hasAttribute("data-clock")));
+    if (!item.title) item.title = `${WRITTEN.exact.format(at)} (${item.dateTime})`;
   }
   for (const item of place.querySelectorAll("[data-until]")) {
     const [from, until] = [Number(item.dataset.from), Number(item.dataset.until)];

@@ -6,7 +6,9 @@ import { listen } from "./keys.js";
 import { Follower } from "./live.js";
 import { decide, fill, save } from "./verdict.js";
 
+// News are drawn at most so often, and never for more than a fifth of the time.
 const REST = 150;
+const SHARE = 5;
 const main = document.getElementById("main");
 const message = document.getElementById("message");
 const connection = document.getElementById("connection");
@@ -20,6 +22,7 @@ let seen = 0;
 let boot = "";
 let goal = "";
 let wanted = null;
+let took = 0;
 
 function tell(text) {
   message.textContent = text;
@@ -46,7 +49,7 @@ async function show() {
   const moved = path !== shownPath;
   if (moved) main.replaceChildren();
   draw(main, text);
-  performance.mark("drawn");
+  requestAnimationFrame(() => setTimeout(() => performance.mark("painted")));
   if (moved) arrived(path);
 }
 
@@ -79,9 +82,11 @@ function arrived(path) {
 /** Asks for the fragment again soon; many events at once are one question. */
 function refresh() {
   wanted ??= setTimeout(async () => {
-    await show().catch(() => {});
+    const begun = performance.now();
     wanted = null;
-  }, REST);
+    await show().catch(() => {});
+    took = performance.now() - begun;
+  }, Math.max(REST, SHARE * took));
 }
 
 const follower = new Follower(() => seen, (events) => {
