@@ -188,3 +188,23 @@ def test_a_view_that_was_told_is_known_as_told_by_the_next_host_until_it_is_lost
     tell()
     agent.do("todo.write", todos=[{"id": "T-2", "status": "completed"}], merge=True).ok()
     assert not told()
+
+
+@pytest.mark.requirement("CLIENT-LINE-01")
+def test_a_status_line_says_how_far_it_is_and_what_it_waits_for(world: World) -> None:
+    agent = world.agent()
+
+    def line() -> str:
+        return str(world.person.done("context.show", session=agent.id)["line"])
+
+    assert line() == ""
+    agent.do("todo.write", todos=three()).ok()
+    assert line() == "todos 1/3"
+    agent.submit("- [ ] one\n- [ ] ship it\n  - **Gate:** human\n").ok()
+    assert line() == "plan mode · todos 1/3 · P-1 waits for your verdict"
+    world.person.approve().ok()
+    agent.do("plan.status").ok()
+    assert line() == "P-1 0/2 · one"
+    agent.tick("one").ok()
+    agent.tick("ship it").ok()
+    assert line() == "P-1 1/2 · waits for you"

@@ -24,6 +24,7 @@ from standfast.domain.tracker import AWAITING, BEGUN, DONE
 
 MARKER_LIMIT: Final = 400
 TITLE_LIMIT: Final = 120
+LINE_TITLE_LIMIT: Final = 40
 RESUME_LIMIT: Final = 4_000
 CHARACTERS_PER_TASK: Final = 80
 """A resume view lists one open task per so many of its characters, since titles that are short cost more tokens."""
@@ -89,6 +90,26 @@ def _tracked(scene: Scene, title_limit: int) -> str:
     if where.uncertain:
         text += f", ambiguous {', '.join(f'{scene.plan.ref}.{p}' for p in where.uncertain[:3])}"
     return text
+
+
+def line(standing: Standing) -> str:
+    """What a person's status line shows: how far it is and what it waits for; empty when nothing is active."""
+    parts = ["plan mode"] if standing.session.mode == "plan" else []
+    scene = standing.scene
+    if scene is not None and scene.tracker.status == "active":
+        where = tracker.progress(scene.checklist, scene.tracker.states, scene.uncertain)
+        parts.append(f"{scene.plan.ref} {where.done}/{where.total}")
+        if where.awaiting:
+            parts.append("waits for you")
+        elif where.uncertain:
+            parts.append(f"unclear: {scene.plan.ref}.{where.uncertain[0]}")
+        elif where.next is not None:
+            parts.append(escape_title(where.next.normalised, LINE_TITLE_LIMIT))
+    else:
+        parts += [f"todos {todo_views.summary(shown.revision.items)}" for shown in standing.todos if shown.main][:1]
+    if standing.pending is not None:
+        parts.append(f"{standing.pending.ref} waits for your verdict")
+    return " · ".join(parts)
 
 
 def _list(shown: Shown, title_limit: int) -> str:

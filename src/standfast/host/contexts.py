@@ -323,6 +323,7 @@ def show(work: Work, command: ShowContext) -> Change:
     return Change(
         {
             "session": session.id,
+            "line": views.line(standing),
             "marker": views.marker(standing),
             "due": told is not None,
             "shown": session.marker_shown,

@@ -66,7 +66,7 @@ POLICY: Final[dict[str, frozenset[str]]] = {
     "context.marker": _CLIENT,
     "context.resume": _READERS,
     "context.told": _REPORTS,
-    "context.show": _WATCHERS,
+    "context.show": _READERS,
     "settings.get": _WATCHERS | {"host"},
     "settings.set": _PERSON,
     "events.list": _WATCHERS | {"host"},
