@@ -332,3 +332,18 @@ def test_a_tracker_moves_to_the_session_whose_first_prompt_holds_the_approved_by
     assert fresh.tick("two").ok().text.startswith("2/3")
     assert agent.tick("three").code == "no_active_plan"
     assert len(world.person.ticks("P-1", session=fresh.id)) == 2
+
+
+@pytest.mark.requirement("PLAN-SUBMIT-10")
+def test_a_prompt_that_holds_an_approved_plan_attaches_it_and_its_todos_follow(world: World, agent: Agent) -> None:
+    world.person.approve().ok()
+    agent.do("todo.write", todos=[{"content": "read"}, {"content": "mend", "status": "in_progress"}]).ok()
+    fresh = world.agent(name="fresh")
+    assert fresh.do("plan.attach", first_prompt="Implement something else.").code == "not_found"
+    assert (
+        fresh.do("plan.attach", first_prompt=f"Implement this plan:\n\n{THREE.strip()}").ok().result["number"] == "P-1"
+    )
+    assert fresh.tick("one").ok().text.startswith("1/3")
+    assert '"mend" (interrupted)' in fresh.resume()
+    stranger = world.agent("elsewhere", name="stranger")
+    assert stranger.do("plan.attach", first_prompt=THREE).code == "not_found"

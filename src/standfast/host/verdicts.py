@@ -1,7 +1,6 @@
-"""A person's words on plans, as operations: approve, reject, abort, reoffer, adopt, attach, abandon.
+"""A person's words on plans, as operations: approve, reject, abort, reoffer, adopt, abandon.
 
-Only an operator reaches these (the policy table), except `attach` for an agent whose first prompt held the
-approved bytes.
+Only an operator reaches these (the policy table). Not here: `attach`, which an agent may reach too (`attaching`).
 """
 
 from __future__ import annotations
@@ -10,21 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from standfast.domain import execution, message, tracker, verdict
 from standfast.domain import plan as plans
 from standfast.domain import session as sessions
-from standfast.domain.change import Actor, Change, Event, Put
+from standfast.domain.change import Actor, Change, Event
 from standfast.domain.errors import Refusal
 from standfast.domain.evidence import POLICIES
 from standfast.domain.message import Message
 from standfast.domain.plan import LIVE_EXECUTION, MAX_NOTE, OPEN_TRACKER, Execution, Plan, Tracker
 from standfast.domain.session import PERMISSION_MODES, Session
-from standfast.domain.tracker import Tick
 from standfast.domain.views import quoted
 from standfast.host import artifacts
-from standfast.host.branches import copied
 from standfast.host.contexts import NamePlan, older_plans
 from standfast.host.operation import Input
 from standfast.host.submission import Filed, Source, file_plan, read_file, refusal
@@ -305,66 +300,3 @@ def adopt(work: Work, command: AdoptPlan) -> Change:
     )
     approved = verdict.approve(plan, standing, wish, work.ctx)
     return Change(approved.result, (*events, *filed, *approved.events))
-
-
-class AttachPlan(Input, frozen=True):
-    """Moves a plan's tracker to another session of the same project.
-
-    An agent proves its right with `first_prompt`, which holds the approved bytes exactly.
-    """
-
-    plan: str
-    session: str | None = None
-    first_prompt: str | None = None
-
-
-def attach(work: Work, command: AttachPlan) -> Change:
-    """Tracker and undelivered execution go to the session, as one writer, by one event."""
-    target = work.open_session(command.session)
-    plan = work.plan(command.plan, own=False)
-    if plan.status != "approved":
-        raise Refusal("invalid_action", f"{plan.ref} is {plan.status}; only an approved plan is attached.")
-    if work.actor.role != "operator":
-        _proved(work, plan, command.first_prompt)
-    if target.project_id != plan.project_id:
-        raise Refusal("wrong_session", f"{plan.ref} belongs to another project than session {target.id}.")
-    answer = {"plan": plan.id, "number": plan.ref, "session": target.id}
-    open_tracks = [
-        track for track in work.tx.find(Tracker, "trackers_of_plan", plan=plan.id) if track.status in OPEN_TRACKER
-    ]
-    if any(track.session_id == target.id for track in open_tracks):
-        return Change(answer | {"already": True})
-    source = next((track for track in open_tracks if track.session_id == plan.session_id), None) or next(
-        iter(open_tracks), None
-    )
-    if source is None:
-        raise Refusal("no_active_plan", f"{plan.ref} has no active tracker to attach.")
-    return Change(answer | {"already": False}, _moved(work, plan, source, target))
-
-
-def _proved(work: Work, plan: Plan, first_prompt: str | None) -> None:
-    markdown = work.text(plan.id).markdown.decode("utf-8")
-    if first_prompt is None or markdown not in first_prompt:
-        raise Refusal("forbidden", f"Only a session whose first prompt holds {plan.ref} exactly may attach it.")
-
-
-def _moved(work: Work, plan: Plan, source: Tracker, target: Session) -> tuple[Event, ...]:
-    events: tuple[Event, ...] = ()
-    other = work.tx.first(Tracker, "tracker_open", session=target.id)
-    if other is not None:
-        events += (tracker.closed(other, "supersede", work.ctx),)
-    ticks = work.tx.find(Tick, "ticks_of_tracker", session=source.session_id, plan=plan.id)
-    event = copied(
-        work,
-        msgspec.structs.replace(source, entry=target.leaf_entry),
-        [msgspec.structs.replace(tick, entry=target.leaf_entry) for tick in ticks],
-        target.id,
-        "tracker.attached",
-    )
-    puts: list[Put] = [Put(source, None), *event.puts]
-    live = work.tx.first(Execution, "execution_live", session=source.session_id)
-    if live is not None and live.plan_id == plan.id and live.status == "queued":
-        busy = work.tx.first(Execution, "execution_live", session=target.id)
-        events += () if busy is None else execution.interrupted(busy, "superseded", work.ctx)
-        puts.append(Put(live, msgspec.structs.replace(live, session_id=target.id)))
-    return (*events, msgspec.structs.replace(event, puts=tuple(puts)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from standfast.host import contexts, submission, ticks, turns, verdicts
+from standfast.host import attaching, contexts, submission, ticks, turns, verdicts
 from standfast.host.operation import Operation, Tool
 
 OPERATIONS: Final = (
@@ -164,8 +164,8 @@ OPERATIONS: Final = (
     Operation(
         name="plan.attach",
         summary="Move a tracker to another session.",
-        input=verdicts.AttachPlan,
-        handler=verdicts.attach,
+        input=attaching.AttachPlan,
+        handler=attaching.attach,
         verdict=True,
     ),
     Operation(

@@ -70,3 +70,9 @@ SELECT {columns} FROM evidence WHERE tick_id = :tick ORDER BY id;
 
 -- name: intents_open
 SELECT {columns} FROM intents WHERE status IN ('intended', 'kept') ORDER BY created_at, id;
+
+-- name: plans_worked_on
+SELECT {columns} FROM plans WHERE project_id = :project AND status = 'approved' AND EXISTS (
+    SELECT 1 FROM trackers t WHERE t.plan_id = plans.id AND t.status IN ('active', 'complete')
+)
+ORDER BY created_at DESC, number DESC LIMIT :most;
