@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from standfast.cli.connect import files
-from standfast.cli.connect.plan import Change
+from standfast.cli.connect.plan import Change, sha256
 from standfast.cli.connect.record import Record, Written
 from standfast.cli.connect.table import Part
 from standfast.cli.connect.text import Unreadable
@@ -75,13 +75,15 @@ def _write(change: Change, record: Record) -> dict[str, Any]:
     found, written = change.found, change.written
     old = record.of(found.real)
     if not change.needed:
-        if written != old:
+        if (written or Written()) != old:
             record.keep(found.real, written)
         return told(change)
     spare = [each for each in map(Path, old.backups) if change.data is not None and _bytes(each) == change.data]
-    backup = None if spare or change.only_ours else files.back_up(found)
+    as_left = found.data is not None and sha256(found.data) == old.left
+    backup = None if spare or as_left else files.back_up(found)
     try:
         if written is not None:
+            written.left = "" if change.data is None else sha256(change.data)
             written.backups = [*written.backups, *([] if backup is None else [str(backup)])]
             record.keep(found.real, written)
         if change.data is None:

@@ -13,26 +13,29 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from standfast.cli.connect.text import Unreadable
+from standfast.cli.connect.text import Unreadable, position
 
 MISSING: Final = object()
 BOM: Final = "\ufeff"
+_ALONE: Final = re.compile(r"\r(?!\n)")
 Path = tuple[str, ...]
 
 
 class Syntax(Protocol):
-    """A way to write configurations; `json_spans`, `toml_spans` and `yaml_spans` are its modules."""
-
-    ITEMS_GO_FIRST: bool
+    """A way to write configurations; a `Json`, or the module `toml_spans` or `yaml_spans`."""
 
     def read(self, text: str) -> Any:
         """The value of a text, None for an empty one; raises `Unreadable`."""
 
     def add(self, text: str, path: Path, key: str | None, value: Any) -> str:
         """The text with one more entry in the container at `path`."""
+
+    def among(self, items: list[Any], item: Any) -> list[Any]:
+        """A list with one more item where `add` puts it."""
 
     def cut(self, text: str, path: Path, key: str | int) -> str:
         """The text without one entry of the container at `path`."""
@@ -83,6 +86,9 @@ class Document:
         self._syntax: Final = syntax
         self._text = text.removeprefix(BOM)
         self._tree = syntax.read(self._text)
+        alone = _ALONE.search(self._text)
+        if alone:
+            raise Unreadable(f"{position(self._text, alone.start())}: a carriage return without a line feed")
         if not isinstance(self._tree, dict | None):
             raise Unreadable("line 1, column 1: its outermost value is not an object")
 
@@ -103,6 +109,8 @@ class Document:
 
     def put(self, entry: Entry) -> list[Path]:
         """Adds an entry that is missing; the containers that had to be made, outermost first."""
+        if self.get(entry) is not MISSING:
+            raise ValueError(f"{entry.name} is there already")
         container = entry.path if entry.mark else entry.path[:-1]
         depth = next((n for n in range(len(container)) if self._at(container[: n + 1]) is MISSING), len(container))
         made = [container[:n] for n in range(depth + 1, len(container) + 1)]
@@ -112,7 +120,7 @@ class Document:
         for name in reversed(names[depth + 1 :]):
             value = {name: value}
         wished = copy.deepcopy(self._tree) or {}
-        _set(wished, container[:depth], names[depth], value, first=self._syntax.ITEMS_GO_FIRST)
+        self._set(wished, container[:depth], names[depth], value)
         self._become(self._syntax.add(self._text, container[:depth], names[depth], value), wished)
         return made
 
@@ -165,18 +173,16 @@ class Document:
         items = self._at(entry.path) or []
         return [place for place, item in enumerate(items) if entry.mark in json.dumps(item, default=str)]
 
-
-def _set(tree: Any, path: Path, key: str | None, value: Any, *, first: bool) -> None:
-    """Puts a value into a copy, under the key or into the list."""
-    for name in path[:-1] if key is None else path:
-        if tree.get(name) is None:
-            tree[name] = {}
-        tree = tree[name]
-    if key is None:
-        items = tree[path[-1]] or []
-        tree[path[-1]] = [value, *items] if first else [*items, value]
-    else:
-        tree[key] = value
+    def _set(self, tree: Any, path: Path, key: str | None, value: Any) -> None:
+        """Puts a value into a copy, under the key or into the list."""
+        for name in path[:-1] if key is None else path:
+            if tree.get(name) is None:
+                tree[name] = {}
+            tree = tree[name]
+        if key is None:
+            tree[path[-1]] = self._syntax.among(tree[path[-1]] or [], value)
+        else:
+            tree[key] = value
 
 
 def _bare(tree: Any) -> Any:

@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas: members are added and cut as spans of the text.
+"""JSON, also with comments and trailing commas: members are added and cut as spans of the text.
 
 Theory of operation
 -------------------
@@ -33,7 +33,6 @@ _COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTAL
 _COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 _SAME_LINE: Final = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/))*")
 _DECODER: Final = json.JSONDecoder()
-ITEMS_GO_FIRST: Final = False
 Path = tuple[str, ...]
 
 
@@ -45,19 +44,6 @@ class Member:
     start: int
     value: int
     end: int
-
-
-def read(text: str) -> Any:
-    """The value, or None for a text without one. Raises `Unreadable` with the position."""
-    blank = _plain(_without_comments(text))
-    if not blank.strip(SPACE):
-        return None
-    try:
-        return json.loads(blank)
-    except json.JSONDecodeError as error:
-        raise Unreadable(f"{position(text, error.pos)}: {error.msg}") from error
-    except RecursionError as error:
-        raise Unreadable("it is nested too deeply") from error
 
 
 def add(text: str, path: Path, key: str | None, value: Any) -> str:
@@ -88,6 +74,11 @@ def add(text: str, path: Path, key: str | None, value: Any) -> str:
     return f"{text[: last.end]},{text[last.end : here]}{item}{text[here:]}"
 
 
+def among(items: list[Any], item: Any) -> list[Any]:
+    """A list with one more item where `add` puts it."""
+    return [*items, item]
+
+
 def cut(text: str, path: Path, key: str | int) -> str:
     """The text without the member (or the item) of the container at `path`."""
     bare = _without_comments(text)
@@ -106,7 +97,8 @@ def cut(text: str, path: Path, key: str | int) -> str:
     if place > 0:
         before = _skip(bare, members[place - 1].end)
         return text[:before] + text[before + 1 : start] + text[ours.end :]
-    end, closing = break_after(text, ours.end), indentation(text, at)
+    end = break_after(text, ours.end)
+    closing = indentation(text, ours.start).removesuffix(_unit(text, blank))
     if not lines or end == ours.end or not text.startswith(closing, end):
         return text[:start] + text[ours.end :]
     return text[:start] + text[end + len(closing) :]
@@ -123,8 +115,9 @@ def clear(text: str) -> str:
 
 def _add_first(text: str, blank: str, at: int, key: str | None, value: Any) -> str:
     """The text with the first member of an empty container, in the document's style."""
-    root = _members(blank, _skip(blank, 0))
-    if root and "\n" not in text[: root[0].start]:
+    outermost = _skip(blank, 0)
+    root = _members(blank, outermost)
+    if root and "\n" not in text[outermost : root[0].start]:
         return text[: at + 1] + _render(key, value, None) + text[at + 1 :]
     closing, unit = line_break(text) + indentation(text, at), _unit(text, blank)
     item = _render(key, value, unit).replace("\n", closing + unit)
@@ -207,3 +200,36 @@ def _unit(text: str, blank: str) -> str:
 def _render(key: str | None, value: Any, unit: str | None) -> str:
     rendered = json.dumps(value, ensure_ascii=False, indent=unit)
     return rendered if key is None else f"{json.dumps(key, ensure_ascii=False)}: {rendered}"
+
+
+@dataclass(frozen=True)
+class Json:
+    """JSON as one client reads it: with or without comments and trailing commas.
+
+    What the client would not read is refused, so that nothing is connected in vain.
+    """
+
+    comments: bool
+    commas: bool
+    add = staticmethod(add)
+    among = staticmethod(among)
+    cut = staticmethod(cut)
+    clear = staticmethod(clear)
+
+    def read(self, text: str) -> Any:
+        """The value, or None for a text without one. Raises `Unreadable` with the position."""
+        bare = _without_comments(text) if self.comments else text
+        blank = _plain(bare) if self.commas else bare
+        if not blank.strip(SPACE):
+            return None
+        try:
+            return json.loads(blank)
+        except json.JSONDecodeError as error:
+            raise Unreadable(f"{position(text, error.pos)}: {error.msg}") from error
+        except RecursionError as error:
+            raise Unreadable("it is nested too deeply") from error
+
+
+STRICT: Final = Json(comments=False, commas=False)
+COMMENTED: Final = Json(comments=True, commas=False)
+RELAXED: Final = Json(comments=True, commas=True)

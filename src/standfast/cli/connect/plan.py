@@ -27,17 +27,13 @@ WHOLE: Final = "*"
 
 @dataclass
 class Change:
-    """One file: as it was found, its bytes afterwards (None: no file), what is remembered, what was left alone.
-
-    `only_ours` says that what was found holds nothing of anybody else, so that no copy is needed.
-    """
+    """One file: as it was found, its bytes afterwards (None: no file), what is remembered, what was left alone."""
 
     part: Part
     found: Found
     data: bytes | None
     written: Written | None
     altered: list[str] = field(default_factory=list)
-    only_ours: bool = False
 
     @property
     def needed(self) -> bool:
@@ -48,7 +44,7 @@ class Change:
 def state(part: Part, found: Found, written: Written) -> str:
     """How much of a part is there, in one word of the above."""
     if isinstance(part, WholeFile):
-        return ABSENT if found.data is None else _standing(found.data == part.data, written, WHOLE, _sha256(found.data))
+        return ABSENT if found.data is None else _standing(found.data == part.data, written, WHOLE, sha256(found.data))
     try:
         document = Document(found.text, part.syntax)
         states = {_state(document, entry, written) for entry in part.entries}
@@ -74,6 +70,7 @@ def joined(part: Part, found: Found, written: Written, *, force: bool = False) -
         if _state(document, entry, written) == OLDER:
             document.take(entry)
         known.entries.pop(entry.key, None)
+    document.prune([tuple(path) for path in known.containers])
     altered = []
     for entry in part.entries:
         here = _state(document, entry, written)
@@ -85,8 +82,7 @@ def joined(part: Part, found: Found, written: Written, *, force: bool = False) -
         if here != CONNECTED:
             known.containers += [list(path) for path in document.put(entry) if list(path) not in known.containers]
         known.entries[entry.key] = digest(entry.value)
-    only_ours = written.made and parted(part, found, written).data is None
-    return Change(part, found, _encoded(document.text, found), known, altered, only_ours)
+    return Change(part, found, _encoded(document.text, found), known, altered)
 
 
 def parted(part: Part, found: Found, written: Written, *, force: bool = False) -> Change:
@@ -94,17 +90,14 @@ def parted(part: Part, found: Found, written: Written, *, force: bool = False) -
     if found.data is None:
         return Change(part, found, None, None)
     if isinstance(part, WholeFile):
-        ours = _standing(found.data == part.data, written, WHOLE, _sha256(found.data)) != ALTERED
-        if ours or force:
-            return Change(part, found, None, None, only_ours=ours)
+        if force or _standing(found.data == part.data, written, WHOLE, sha256(found.data)) != ALTERED:
+            return Change(part, found, None, None)
         return Change(part, found, found.data, written, [part.path.name])
     document = Document(found.text, part.syntax)
-    wished = {entry.key: entry for entry in (*part.entries, *_remembered(written))}
-    wished |= {entry.key: entry for entry in part.entries}
-    left, altered, forced = copy.deepcopy(written), [], False
+    wished = {entry.key: entry for entry in _remembered(written)} | {entry.key: entry for entry in part.entries}
+    left, altered = copy.deepcopy(written), []
     for key, entry in reversed(wished.items()):
         here = _state(document, entry, written)
-        forced = forced or here == ALTERED
         if here == ALTERED and not force:
             altered.append(entry.name)
             continue
@@ -115,19 +108,17 @@ def parted(part: Part, found: Found, written: Written, *, force: bool = False) -
     data = _encoded(document.text, found)
     if written.made and not document.text.strip(f"{BOM} \t\r\n"):
         data = None
-    return Change(part, found, data, left if altered else None, altered, only_ours=data is None and not forced)
+    return Change(part, found, data, left if altered else None, altered)
 
 
 def _file_joined(part: WholeFile, found: Found, written: Written, *, force: bool) -> Change:
-    known, ours = copy.deepcopy(written), True
+    known = copy.deepcopy(written)
     if found.data is None:
         known = Written(True, [str(each) for each in missing_folders(found.real)])
-    else:
-        ours = _standing(found.data == part.data, written, WHOLE, _sha256(found.data)) != ALTERED
-        if not ours and not force:
-            return Change(part, found, found.data, written, [part.path.name])
-    known.entries = {WHOLE: _sha256(part.data)}
-    return Change(part, found, part.data, known, only_ours=ours)
+    elif not force and _standing(found.data == part.data, written, WHOLE, sha256(found.data)) == ALTERED:
+        return Change(part, found, found.data, written, [part.path.name])
+    known.entries = {WHOLE: sha256(part.data)}
+    return Change(part, found, part.data, known)
 
 
 def _state(document: Document, entry: Entry, written: Written) -> str:
@@ -162,5 +153,6 @@ def _encoded(text: str, found: Found) -> bytes | None:
         raise Unreadable("the home's path is not UTF-8") from error
 
 
-def _sha256(data: bytes) -> str:
+def sha256(data: bytes) -> str:
+    """What is remembered of a whole file."""
     return hashlib.sha256(data).hexdigest()

@@ -23,12 +23,16 @@ NAME: Final = "connections.json"
 
 @dataclass
 class Written:
-    """One file: was it made for us, with which folders; containers that were made; digests by entry key; backups."""
+    """One file: was it made for us, with which folders; containers that were made; digests by entry key.
+
+    `left` is the digest of all of its bytes as they were left; `backups` are copies of what others had written.
+    """
 
     made: bool = False
     folders: list[str] = field(default_factory=list)
     containers: list[list[str]] = field(default_factory=list)
     entries: dict[str, str] = field(default_factory=dict)
+    left: str = ""
     backups: list[str] = field(default_factory=list)
 
 

@@ -14,8 +14,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from standfast.cli.connect import calls, json_spans, toml_spans
+from standfast.cli.connect import calls, toml_spans
 from standfast.cli.connect.document import Entry, Syntax
+from standfast.cli.connect.json_spans import COMMENTED, RELAXED, STRICT
 from standfast.domain.clients import HOOKED
 
 HOOK_SECONDS: Final = 15
@@ -127,8 +128,8 @@ def _claude(scope: Scope) -> list[Part]:
     servers = scope.folder / ".mcp.json" if scope.project else (folder if named else scope.folder) / ".claude.json"
     server = Entry(("mcpServers", NAME), {"type": "stdio", **_server(scope), "alwaysLoad": True})
     return [
-        Settings(servers, json_spans, (server,)),
-        Settings(folder / "settings.json", json_spans, hooks("claude", scope)),
+        Settings(servers, STRICT, (server,)),
+        Settings(folder / "settings.json", STRICT, hooks("claude", scope)),
     ]
 
 
@@ -137,7 +138,7 @@ def _codex(scope: Scope) -> list[Part]:
     server = _server(scope, required=True, default_tools_approval_mode="approve")
     return [
         Settings(folder / "config.toml", toml_spans, (Entry(("mcp_servers", NAME), server),)),
-        Settings(folder / "hooks.json", json_spans, hooks("codex", scope)),
+        Settings(folder / "hooks.json", STRICT, hooks("codex", scope)),
     ]
 
 
@@ -154,7 +155,7 @@ def _opencode(scope: Scope) -> list[Part]:
     commented, plain = folder / "opencode.jsonc", folder / "opencode.json"
     server = {"type": "local", "command": calls.server(scope.home), "enabled": True}
     return [
-        Settings(commented if commented.exists() else plain, json_spans, (Entry(("mcp", NAME), server),)),
+        Settings(commented if commented.exists() else plain, RELAXED, (Entry(("mcp", NAME), server),)),
         *asset("opencode", scope, plugins / "standfast.js"),
     ]
 
@@ -164,12 +165,12 @@ def _gemini(scope: Scope) -> list[Part]:
     server = Entry(("mcpServers", NAME), _server(scope, trust=True))
     entries = (server, *hooks("gemini", scope, HOOK_SECONDS * 1000))
     home = scope.configured("GEMINI_CLI_HOME", "")
-    return [Settings(home / ".gemini" / "settings.json", json_spans, entries)]
+    return [Settings(home / ".gemini" / "settings.json", COMMENTED, entries)]
 
 
 def _qwen(scope: Scope) -> list[Part]:
     entries = (Entry(("mcpServers", NAME), _server(scope, trust=True)), *hooks("qwen", scope))
-    return [Settings(scope.configured("QWEN_HOME", ".qwen") / "settings.json", json_spans, entries)]
+    return [Settings(scope.configured("QWEN_HOME", ".qwen") / "settings.json", COMMENTED, entries)]
 
 
 def _hermes(scope: Scope) -> list[Part]:

@@ -36,7 +36,6 @@ _TOKEN: Final = re.compile(
 )
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _PLACE: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
-ITEMS_GO_FIRST: Final = False
 Path = tuple[str, ...]
 
 
@@ -69,6 +68,11 @@ def add(text: str, path: Path, key: str | None, value: Any) -> str:
         table = (*table, name)
     lines = [f"[{'.'.join(map(_key, table))}]", *(f"{_key(name)} = {_value(each)}" for name, each in value.items())]
     return with_lines(text, lines, apart=True)
+
+
+def among(items: list[Any], item: Any) -> list[Any]:
+    """A list with one more item where `add` puts it."""
+    return [*items, item]
 
 
 def cut(text: str, path: Path, key: str | int) -> str:

@@ -33,7 +33,6 @@ from standfast.cli.connect.text import (
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _INDENT: Final = 2
-ITEMS_GO_FIRST: Final = True
 Path = tuple[str, ...]
 
 
@@ -72,6 +71,11 @@ def add(text: str, path: Path, key: str | None, value: Any) -> str:
         column = node.start_mark.column
     at = line_end(text, above.end_mark.index)
     return _put_lines(text, at, list(_block(entry, column)))
+
+
+def among(items: list[Any], item: Any) -> list[Any]:
+    """A list with one more item where `add` puts it."""
+    return [item, *items]
 
 
 def cut(text: str, path: Path, key: str | int) -> str:
