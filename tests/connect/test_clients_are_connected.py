@@ -205,3 +205,16 @@ def test_the_users_own_directory_is_no_project(somebody: Somebody) -> None:
     answer = somebody.run("connect claude --project", at=somebody.user)
     assert (answer.returncode, "use --user" in answer.stderr) == (2, True)
     assert somebody.files() == {}
+
+
+def test_a_home_that_cannot_be_written_is_refused_before_anything_is(somebody: Somebody) -> None:
+    (somebody.user / "file").write_text("no folder")
+    before = somebody.files()
+    assert "cannot be written" in somebody.done(f"connect gemini --home {somebody.user}/file/home", status=1)
+    assert somebody.files() == before
+
+
+def test_connecting_both_ways_is_told_to_run_the_hooks_twice(somebody: Somebody) -> None:
+    assert "twice" not in somebody.done("connect claude")
+    assert "twice" in somebody.done("connect claude --project")
+    assert somebody.run("connect claude --user --project").returncode == 2

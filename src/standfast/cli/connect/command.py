@@ -6,7 +6,6 @@ leaves everything as it is. `--dry-run` shows the differences and writes nothing
 
 from __future__ import annotations
 
-import os
 import shutil
 from argparse import Namespace
 from functools import partial
@@ -14,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from standfast.cli.commands import OK, REFUSED, UsageError, emit, home_of
-from standfast.cli.connect import files, plan, plugin, table, trust
+from standfast.cli.connect import listing, plan, plugin, table, trust
 from standfast.cli.connect.apply import carried_out, diff, planned, told
+from standfast.cli.connect.listing import named, project, user
 from standfast.cli.connect.plan import joined, parted
 from standfast.cli.connect.record import Record
-from standfast.cli.connect.table import Part, Scope, Settings, WholeFile
-from standfast.cli.connect.text import Unreadable
+from standfast.cli.connect.table import Part, Scope, Settings
 from standfast.cli.person import Person
 from standfast.cli.show import clean
-from standfast.cli.show import table as columns
 from standfast.client.call import Refused
 
 LATER = {
@@ -44,7 +42,9 @@ def connect(arguments: Namespace) -> int:
             raise UsageError("--plugin DIR is a folder for Claude Code: connect claude --plugin DIR.")
         return plugin.connect(arguments, home)
     if arguments.list or arguments.client is None:
-        return listed(arguments, home)
+        return listing.listed(arguments, home)
+    if arguments.user and arguments.project:
+        raise UsageError("--user or --project, not both.")
     scope = _scope(arguments, home)
     inside = scope.folder if scope.project else None
     try:
@@ -64,76 +64,13 @@ def connect(arguments: Namespace) -> int:
     return _answer(arguments, scope, done, "", notes)
 
 
-def listed(arguments: Namespace, home: str) -> int:
-    """What is connected where, in which state; a project's row only where something is."""
-    record = Record(Path(home))
-    rows: list[dict[str, Any]] = []
-    for client in table.TITLES:
-        for scope in (_user(home), _project()):
-            try:
-                parts = table.parts(client, scope)
-            except table.Unavailable as error:
-                if not scope.project:
-                    rows.append(_row(client, scope, str(error), []))
-                continue
-            states = [_state(part, record, scope) for part in parts]
-            if not scope.project or set(states) - {plan.ABSENT}:
-                rows.append(_row(client, scope, _overall(states), parts))
-    heads = ("CLIENT", "SCOPE", "STATE", "GETS", "FILES")
-    lines = [[*(row[name] for name in ("client", "scope", "state", "gets")), ", ".join(row["files"])] for row in rows]
-    return emit(arguments, {"connections": rows}, columns(lines, heads))
-
-
-def _row(client: str, scope: Scope, state: str, parts: list[Part]) -> dict[str, Any]:
-    entries = [entry for part in parts if isinstance(part, Settings) for entry in part.entries]
-    hooks = sum(entry.path[0] == "hooks" for entry in entries)
-    names = ["MCP"] if len(entries) > hooks else []
-    names += [f"{hooks} hooks"] if hooks else []
-    names += [part.path.name for part in parts if isinstance(part, WholeFile)]
-    return {
-        "client": client,
-        "scope": _named(scope),
-        "state": state,
-        "gets": ", ".join(names),
-        "files": [str(part.path) for part in parts],
-    }
-
-
-def _state(part: Part, record: Record, scope: Scope) -> str:
-    try:
-        found = files.find(part.path, scope.folder if scope.project else None)
-    except Unreadable:
-        return plan.UNREADABLE
-    return plan.state(part, found, record.of(found.real))
-
-
-def _overall(states: list[str]) -> str:
-    """One word for a client: what needs attention first; connected in part is an older form."""
-    for word in (plan.UNREADABLE, plan.ALTERED):
-        if word in states:
-            return word
-    return states[0] if len(set(states)) == 1 else plan.OLDER
-
-
 def _scope(arguments: Namespace, home: str) -> Scope:
     if not arguments.project:
-        return _user(home)
-    scope = _project()
+        return user(home)
+    scope = project()
     if scope.folder.resolve() == Path.home().resolve():
         raise UsageError("This is your home directory, no project. Go to the project's directory, or use --user.")
     return scope
-
-
-def _user(home: str) -> Scope:
-    return Scope(Path.home(), home, os.environ)
-
-
-def _project() -> Scope:
-    return Scope(Path.cwd(), None, os.environ)
-
-
-def _named(scope: Scope) -> str:
-    return "project" if scope.project else "user"
 
 
 def _notes(arguments: Namespace, scope: Scope, parts: list[Part], record: Record) -> list[str]:
@@ -145,6 +82,9 @@ def _notes(arguments: Namespace, scope: Scope, parts: list[Part], record: Record
         notes.append(
             "These files may be committed: they name no home, and do nothing where Standfast is not installed."
         )
+    other = user(str(home_of(arguments))) if scope.project else project()
+    if listing.state(arguments.client, other, record) == plan.CONNECTED:
+        notes.append(f"It is connected for the {named(other)} as well: its hooks then run twice for each event.")
     if arguments.client == "codex" and "codex" in scope.hooked:
         notes.append(_trusted(arguments, scope, parts, record))
     return notes
@@ -174,7 +114,7 @@ def _trusted(arguments: Namespace, scope: Scope, parts: list[Part], record: Reco
 def _agreed(count: int) -> bool:
     try:
         return Person().agrees(f"Codex skips hooks that you have not trusted. Trust these {count} hooks of Standfast?")
-    except Refused:
+    except (Refused, KeyboardInterrupt):
         return False
 
 
@@ -191,7 +131,7 @@ def _answer(
     if altered:
         names = clean(", ".join(altered))
         lines.append(f"Left as it is, because it is not as Standfast wrote it: {names}. --replace changes it as well.")
-    answer = {"client": arguments.client, "scope": _named(scope), "files": done, "notes": notes or []}
+    answer = {"client": arguments.client, "scope": named(scope), "files": done, "notes": notes or []}
     if text:
         answer["diff"] = text
     emit(arguments, answer, "\n".join(lines).rstrip("\n"))

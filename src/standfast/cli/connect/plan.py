@@ -22,6 +22,7 @@ OLDER: Final = "older form"
 ALTERED: Final = "altered"
 ABSENT: Final = "not connected"
 UNREADABLE: Final = "unreadable"
+UNAVAILABLE: Final = "not in this build"
 WHOLE: Final = "*"
 
 

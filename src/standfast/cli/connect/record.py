@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from standfast.client.call import Refused
+
 NAME: Final = "connections.json"
 
 
@@ -49,9 +51,13 @@ class Record:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Holds the record's lock; another `connect` waits."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Holds the record's lock; another `connect` waits. Raises `Refused` for a home that cannot be written."""
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            message = f"The home {self._path.parent} cannot be written: {error.strerror}."
+            raise Refused({"code": "invalid", "message": message}) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             self._files = self._read()
