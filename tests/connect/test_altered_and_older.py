@@ -125,6 +125,17 @@ def test_what_a_client_reordered_and_a_person_added_stays(bench: Bench) -> None:
     assert bench.path.read_text() == json.dumps({"mcpServers": {"theirs": {"command": "x"}}, "mine": 1}, indent=4)
 
 
+def test_a_crash_between_the_record_and_the_file_costs_nothing(bench: Bench) -> None:
+    before = bench.path.read_bytes()
+    bench.connect(OLD, STOP)
+    bench.path.write_bytes(before)  # as if the replacement had not happened
+    assert bench.state(OLD, STOP) == "not connected"
+    assert bench.connect(OLD, STOP) == []
+    assert bench.remove(OLD, STOP) == []
+    assert bench.path.read_bytes() == before
+    assert list(bench.path.parent.glob("*.standfast-backup")) == []
+
+
 @pytest.mark.parametrize("record", [None, "{", '{"files": {"x": {"new": 1}}}', "[]"])
 def test_without_a_record_what_is_as_this_build_writes_it_is_still_ours(bench: Bench, record: str | None) -> None:
     bench.connect(OLD, STOP)

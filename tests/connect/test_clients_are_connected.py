@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import yaml
 
 from standfast.cli.connect import table
 from standfast.cli.connect.table import EVENTS, GATES, Scope, Settings
-from standfast.domain.clients import CONNECTED
+from standfast.domain.clients import CONNECTED, HOOKED
 from tests.connect.people import Somebody
 
 WRITTEN = ("claude", "codex", "opencode", "gemini", "qwen", "hermes")
@@ -144,6 +146,13 @@ def test_every_hook_is_guarded_and_a_failing_gate_is_closed_while_anybody_plans(
             (home / "gate" / "ses_1").unlink()
 
 
+@pytest.mark.parametrize("client", sorted(HOOKED))
+def test_every_event_that_the_host_understands_is_asked_for_and_its_gate_is_guarded(client: str) -> None:
+    understood = importlib.import_module(f"standfast.serve.hooks.{client}").EVENTS
+    assert set(understood) <= set(EVENTS[client])
+    assert {event for event, what in understood.items() if what == "before_tool"} == GATES & set(EVENTS[client])
+
+
 @pytest.mark.requirement("CONNECT-03")
 def test_a_projects_gate_looks_at_every_home_that_the_hook_could_use(tmp_path: Path) -> None:
     command = hook_commands("claude", Scope(tmp_path, None, {}, frozenset(CONNECTED)))["PreToolUse"]
@@ -218,3 +227,15 @@ def test_connecting_both_ways_is_told_to_run_the_hooks_twice(somebody: Somebody)
     assert "twice" not in somebody.done("connect claude")
     assert "twice" in somebody.done("connect claude --project")
     assert somebody.run("connect claude --user --project").returncode == 2
+
+
+@pytest.mark.requirement("CONNECT-02")
+def test_clients_that_are_connected_at_the_same_time_are_all_remembered(somebody: Somebody) -> None:
+    before = somebody.files()
+    with ThreadPoolExecutor() as threads:
+        answers = list(threads.map(lambda client: somebody.run(f"connect {client}").returncode, WRITTEN))
+        assert answers == [0] * len(WRITTEN)
+        states = {row["client"]: row["state"] for row in json.loads(somebody.done("connect --json"))["connections"]}
+        assert {states[client] for client in WRITTEN} == {"connected"}
+        list(threads.map(lambda client: somebody.done(f"connect {client} --remove"), WRITTEN))
+    assert somebody.files() == before

@@ -130,7 +130,7 @@ def _answer(
     lines += notes or []
     if altered:
         names = clean(", ".join(altered))
-        lines.append(f"Left as it is, because it is not as Standfast wrote it: {names}. --replace changes it as well.")
+        lines.append(f"Left as it is, because it is not what this home wrote: {names}. --replace changes it as well.")
     answer = {"client": arguments.client, "scope": named(scope), "files": done, "notes": notes or []}
     if text:
         answer["diff"] = text

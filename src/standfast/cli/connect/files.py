@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import stat
 import time
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ def back_up(found: Found) -> Path | None:
 @contextlib.contextmanager
 def _beside(found: Found, data: bytes) -> Iterator[Path]:
     """A new file in the same folder with the bytes, and the mode and owner of the one that it will replace."""
-    path = found.real.with_name(f".{found.real.name}.{os.getpid()}.standfast-new")
+    path = found.real.with_name(f".{found.real.name}.{secrets.token_hex(4)}.standfast-new")
     try:
         _create(path, data, found)
         yield path

@@ -25,7 +25,7 @@ NAME: Final = "standfast"
 HOME_IN_ASSET: Final = '"@STANDFAST_HOME@"'
 EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "claude": ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
-    "codex": ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"),
+    "codex": ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
     "gemini": ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"),
     "qwen": ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"),
     "hermes": ("pre_llm_call", "pre_tool_call", "post_tool_call"),
