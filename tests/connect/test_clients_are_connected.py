@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 import subprocess
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -111,7 +112,7 @@ def status(command: str, tmp_path: Path, script: str, **environ: str) -> tuple[i
     (folder / "standfast").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "standfast").chmod(0o755 if script else 0o644)
     done = subprocess.run(
-        ["/bin/sh", "-c", command],
+        shlex.split(command) if command.startswith("sh -c ") else ["/bin/sh", "-c", command],
         env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path), **environ},
         capture_output=True,
         check=False,
@@ -140,9 +141,10 @@ def test_every_hook_is_guarded_and_a_failing_gate_is_closed_while_anybody_plans(
         assert status(command, tmp_path, "") == (0, b"")
         assert status(command, tmp_path, 'echo "$@"')[1].startswith(f"hook {client}".encode())
         if event in GATES:
-            assert status(command, tmp_path, "exit 1")[0] == 0
+            assert status(command, tmp_path, "exit 1") == (0, b"")
             (home / "gate" / "ses_1").write_text("x\ny\n")
-            assert status(command, tmp_path, "exit 1")[0] == 2
+            ended, said = status(command, tmp_path, "exit 1")
+            assert json.loads(said)["decision"] == "block" if client == "hermes" else ended == 2
             (home / "gate" / "ses_1").unlink()
 
 

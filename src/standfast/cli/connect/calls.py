@@ -10,7 +10,8 @@ import shlex
 from typing import Final
 
 GUARD: Final = "command -v standfast >/dev/null 2>&1"
-_SOMEBODY_PLANS: Final = '[ -z "$(ls -A {gate} 2>/dev/null)" ] || exit 2'
+EXIT: Final = "exit 2"
+_SOMEBODY_PLANS: Final = '[ -z "$(ls -A {gate} 2>/dev/null)" ] || {{ {deny}; }}'
 _EVERY_HOME: Final = (
     'for d in "$STANDFAST_HOME" "$XDG_STATE_HOME/standfast" "$HOME/.local/state/standfast"; do {check}; done'
 )
@@ -28,19 +29,20 @@ _NOTHING: Final = (
 )
 
 
-def hook(client: str, home: str | None, *, gate: bool = False) -> str:
+def hook(client: str, home: str | None, *, deny: str = "") -> str:
     """The shell command of a client's hook. Without a home it is for a project's file.
 
-    Clients let a tool run when its hook fails: where anybody plans, a failing `gate` denies.
+    Clients let a tool run when its hook fails: a gate's hook that fails while anybody plans ends with `deny`, which
+    is how the client is told no.
     """
     call = f"standfast hook {client}" if home is None else f"standfast hook {client} --home {shlex.quote(home)}"
     guarded = f"{GUARD} || exit 0; {call}"
-    if not gate:
+    if not deny:
         return guarded
     if home is None:
-        closed = _EVERY_HOME.format(check=_SOMEBODY_PLANS.format(gate='"$d/gate"'))
+        closed = _EVERY_HOME.format(check=_SOMEBODY_PLANS.format(gate='"$d/gate"', deny=deny))
     else:
-        closed = _SOMEBODY_PLANS.format(gate=shlex.quote(f"{home}/gate"))
+        closed = _SOMEBODY_PLANS.format(gate=shlex.quote(f"{home}/gate"), deny=deny)
     return f"{guarded} || {{ {closed}; }}"
 
 

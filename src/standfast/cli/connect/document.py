@@ -121,7 +121,7 @@ class Document:
             value = {name: value}
         wished = copy.deepcopy(self._tree) or {}
         self._set(wished, container[:depth], names[depth], value)
-        self._become(self._syntax.add(self._text, container[:depth], names[depth], value), wished)
+        self._become(self._syntax.add(self._text, container[:depth], names[depth], value), wished, container)
         return made
 
     def take(self, entry: Entry) -> None:
@@ -138,7 +138,7 @@ class Document:
             if path:
                 self._cut(path[:-1], path[-1])
             elif self._text.strip():
-                self._become(self._syntax.clear(self._text), None)
+                self._become(self._syntax.clear(self._text), None, ())
 
     def _cut(self, path: Path, key: str | int) -> None:
         wished = copy.deepcopy(self._tree)
@@ -146,15 +146,15 @@ class Document:
         for name in path:
             container = container[name]
         del container[key]
-        self._become(self._syntax.cut(self._text, path, key), wished)
+        self._become(self._syntax.cut(self._text, path, key), wished, path)
 
-    def _become(self, text: str, wished: Any) -> None:
-        """Takes a new text on, if it says what is wished."""
+    def _become(self, text: str, wished: Any, path: Path) -> None:
+        """Takes a new text on, if it says what is wished of the container at `path`, and else what was there."""
         try:
             tree = self._syntax.read(text)
         except Unreadable:
             tree = MISSING
-        if _bare(tree) != _bare(wished):
+        if tree is MISSING or _folded(tree, path) != _folded(wished, path):
             raise Unreadable("it is written in a form that cannot be edited safely; it was left as it is")
         self._text, self._tree = text, tree
 
@@ -185,9 +185,13 @@ class Document:
             tree[key] = value
 
 
-def _bare(tree: Any) -> Any:
-    """A value in which what is empty is missing: TOML implies parents, and an empty block in YAML is no container."""
-    if isinstance(tree, dict):
-        held = {key: _bare(value) for key, value in tree.items()}
-        return {key: value for key, value in held.items() if value is not None} or None
-    return [_bare(value) for value in tree] or None if isinstance(tree, list) else tree
+def _folded(tree: Any, path: Path) -> Any:
+    """A value without the empty containers on a path: TOML implies parents, an empty block in YAML is no container."""
+    tree = copy.deepcopy(tree)
+    for end in range(len(path), 0, -1):
+        above = tree
+        for name in path[: end - 1]:
+            above = above.get(name) if isinstance(above, dict) else None
+        if isinstance(above, dict) and not above.get(path[end - 1], MISSING):
+            del above[path[end - 1]]
+    return tree or None

@@ -95,6 +95,9 @@ def replace(found: Found, data: bytes) -> None:
                 raise Changed
             fresh.replace(found.real)
         _sync(found.real.parent)
+    except Changed:
+        remove_folders(made)
+        raise
     except OSError as error:
         remove_folders(made)
         raise Unreadable(f"it cannot be written: {error.strerror}") from error

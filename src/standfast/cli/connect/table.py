@@ -35,6 +35,8 @@ MATCHERS: Final[Mapping[tuple[str, str], str]] = {
 }
 """Events that are told only of these tools: those of the client's own lists."""
 GATES: Final = frozenset({"PreToolUse", "BeforeTool", "pre_tool_call"})
+# Hermes looks at what a hook says, whatever its exit status.
+_HERMES_NO: Final = '{"decision":"block","reason":"Plan mode: Standfast does not answer."}'
 ASSETS: Final[Mapping[str, str]] = {"pi": "pi/standfast.ts", "opencode": "opencode/standfast.js"}
 
 
@@ -113,7 +115,8 @@ def asset(client: str, scope: Scope, path: Path) -> list[Part]:
 
 
 def _hook(client: str, event: str, scope: Scope) -> str:
-    return calls.hook(client, scope.home, gate=event in GATES)
+    deny = calls.EXIT if client != "hermes" else f"echo '{_HERMES_NO}'"
+    return calls.hook(client, scope.home, deny=deny if event in GATES else "")
 
 
 def _server(scope: Scope, **more: Any) -> dict[str, Any]:
