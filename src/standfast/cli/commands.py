@@ -17,7 +17,7 @@ from typing import Any
 from standfast.client.call import Connection, Refused
 from standfast.client.home import home_directory
 from standfast.client.start import HostUnavailable
-from standfast.domain.clients import HOOKED
+from standfast.domain.clients import CONNECTED, HOOKED
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 MODES = ("ask", "accept_edits", "auto", "client")
@@ -177,16 +177,8 @@ def _hosting(words: Words) -> None:
     words.add("doctor", "hosting:doctor", "Check this installation", ("--policy", {"action": "store_true"}))
     where = ("plan", {"nargs": "?", "help": "open this plan, by number (P-3) or id"})
     words.add("web", "hosting:web", "Print a one-time address of the web page", where)
+    _connecting(words)
     client = ("client", {"choices": list(HOOKED)})
-    words.add(
-        "connect",
-        "connect:connect",
-        "Give a client its plugin: MCP server and hooks",
-        client,
-        ("--plugin", {"required": True, "metavar": "DIR", "help": "the plugin folder to write"}),
-        ("--dry-run", {"action": "store_true", "help": "say what would be written, and write nothing"}),
-        ("--remove", {"action": "store_true", "help": "take the plugin away again"}),
-    )
     words.add("hook", "main:main", "What a client's hooks run: an event on stdin, the client's answer out", client)
     words.add("mcp", "main:main", "The stdio MCP server: a pipe to the host (takes --home, --profile, --tools)")
 
@@ -201,6 +193,26 @@ def _todos(words: Words) -> None:
         ("--session", {"help": "which session, where the file holds several"}),
         ("--whole", {"action": "store_true", "help": "read also what is older than the newest list"}),
         ("--dry-run", {"action": "store_true", "help": "say what is there, and store nothing"}),
+    )
+
+
+def _connecting(words: Words) -> None:
+    def flag(summary: str) -> dict[str, Any]:
+        return {"action": "store_true", "help": summary}
+
+    words.add(
+        "connect",
+        "connect.command:connect",
+        "Connect a client: its MCP server and its hooks; alone: what is connected",
+        ("client", {"nargs": "?", "choices": CONNECTED}),
+        ("--user", flag("in your own configuration, for all projects (the default)")),
+        ("--project", flag("in the files of the project in the current directory, to be shared")),
+        ("--plugin", {"metavar": "DIR", "help": "for claude: a plugin folder instead"}),
+        ("--dry-run", flag("show the differences and write nothing")),
+        ("--remove", flag("take away what was written")),
+        ("--replace", flag("also what a person altered")),
+        ("--trust", flag("for codex: let it trust the hooks without asking here")),
+        ("--list", flag("what is connected where, and in which state")),
     )
 
 

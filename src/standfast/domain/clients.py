@@ -4,3 +4,4 @@ The name is also what the client calls itself over MCP. Imports nothing: the hoo
 """
 
 HOOKED = {"claude": "claude-code"}
+CONNECTED = ("claude", "codex", "pi", "opencode", "gemini", "qwen", "hermes")

@@ -1,8 +1,7 @@
-"""`standfast connect CLIENT`: gives a client what it needs to work with Standfast.
+"""Claude Code's plugin folder, for `claude --plugin-dir DIR`: the MCP server and the hooks in a place of their own.
 
-For Claude Code that is a plugin folder: the MCP server, the hooks and their commands, to be used with
-`claude --plugin-dir DIR`. Every command is guarded, so that a teammate or a CI without Standfast notices
-nothing, and names this home, so that an environment cannot lead it elsewhere.
+Every command is guarded, so that a teammate or a CI without Standfast notices nothing, and names this home, so
+that an environment cannot lead it elsewhere.
 """
 
 from __future__ import annotations
@@ -14,19 +13,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import standfast
-from standfast.cli.commands import UsageError, emit, home_of
+from standfast.cli.commands import UsageError, emit
+from standfast.cli.connect import calls
+from standfast.cli.connect.table import Scope, hooks
 
-EVENTS: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
-USED: Final = "TodoWrite|TaskCreate|TaskUpdate|TaskList|TaskGet"
-"""The tools that are told of after they ran: those of the client's own lists."""
-HOOK_SECONDS: Final = 15
 MANIFEST: Final = Path(".claude-plugin", "plugin.json")
 
 
-def connect(arguments: Namespace) -> int:
+def connect(arguments: Namespace, home: str) -> int:
     """Writes the plugin folder, or takes it away again."""
     folder = Path(arguments.plugin).absolute()
-    files = plugin(home_of(arguments))
+    files = plugin(home)
     if arguments.remove:
         return _remove(arguments, folder, files)
     _ours_or_free(folder)
@@ -44,11 +41,8 @@ def connect(arguments: Namespace) -> int:
 
 def plugin(home: str) -> dict[Path, dict[str, Any]]:
     """The plugin's files: what to call, when, and under which guard."""
-    call = f"standfast hook claude --home {shlex.quote(home)}"
-    guard = "command -v standfast >/dev/null 2>&1 || exit 0"
-    # A hook that crashes lets the tool run in today's clients: where anybody plans, the gate then stays closed.
-    closed = f'[ -z "$(ls -A {shlex.quote(f"{home}/gate")} 2>/dev/null)" ] || exit 2'
-    server = {"command": "standfast", "args": ["mcp", "--home", home], "alwaysLoad": True}
+    command, *words = calls.server(home)
+    server = {"command": command, "args": words, "alwaysLoad": True}
     manifest = {
         "name": "standfast",
         "version": standfast.__version__,
@@ -57,20 +51,10 @@ def plugin(home: str) -> dict[Path, dict[str, Any]]:
     return {
         MANIFEST: manifest,
         Path("hooks", "hooks.json"): {
-            "hooks": {
-                event: _entry(
-                    event, f"{guard}; {call} || {{ {closed}; }}" if event == "PreToolUse" else f"{guard}; {call}"
-                )
-                for event in EVENTS
-            }
+            "hooks": {entry.path[-1]: [entry.value] for entry in hooks("claude", Scope(Path(), home, {}))}
         },
         Path(".mcp.json"): {"mcpServers": {"standfast": server}},
     }
-
-
-def _entry(event: str, command: str) -> list[dict[str, Any]]:
-    entry: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
-    return [entry | {"matcher": USED}] if event == "PostToolUse" else [entry]
 
 
 def _text(content: dict[str, Any]) -> str:
