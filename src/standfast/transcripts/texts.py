@@ -33,7 +33,7 @@ _LONE: Final = re.compile(
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
 _TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
-_BEGINS: Final = re.compile(rb'\{"(?:type|parentUuid|uuid|timestamp|sessionId|session_id|id|\$set|role)":')
+_BEGINS: Final = re.compile(rb'\{"(?:type|parentUuid|uuid|timestamp|sessionId|session_id|id|version|kind|\$set|role)":')
 _BROKEN: Final = (msgspec.DecodeError, RecursionError, ValueError)
 
 
