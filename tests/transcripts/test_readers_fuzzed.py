@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from standfast import transcripts
@@ -63,7 +63,6 @@ def read_in_every_way(data: bytes) -> transcripts.Report:
 
 
 @given(data=st.data(), name=st.sampled_from(sorted(EVERY)))
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_bytes_that_are_changed_cut_or_put_in_raise_nothing(data: st.DataObject, name: str) -> None:
     whole = bytearray(EVERY[name])
     for _ in range(data.draw(st.integers(1, 6))):
@@ -73,7 +72,6 @@ def test_bytes_that_are_changed_cut_or_put_in_raise_nothing(data: st.DataObject,
 
 
 @given(data=st.data(), name=st.sampled_from(sorted(FILES)))
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_values_of_another_type_raise_nothing(data: st.DataObject, name: str) -> None:
     records = [json.loads(line) for line in FILES[name].splitlines()]
     for _ in range(data.draw(st.integers(1, 4))):
@@ -89,7 +87,6 @@ def test_values_of_another_type_raise_nothing(data: st.DataObject, name: str) ->
 
 
 @given(order=st.data(), name=st.sampled_from(sorted(FILES)))
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_lines_that_are_lost_doubled_or_out_of_order_raise_nothing(order: st.DataObject, name: str) -> None:
     whole = FILES[name].splitlines(keepends=True)
     picked = order.draw(st.lists(st.sampled_from(whole), max_size=12))

@@ -70,6 +70,25 @@ class TestClaudeCode:
         assert triggers == ["manual", "auto", "auto"]
 
     @pytest.mark.requirement("RESTORE-01")
+    def test_messages_that_a_compaction_kept_and_wrote_anew_lead_back_to_the_branch(self, tmp_path: Path) -> None:
+        session = ClaudeSession()
+        start = session.prompt()
+        session.todo_write(OPEN)
+        session.tip = start
+        session.prompt("another way")
+        head = session.say("kept")
+        session.say("kept and written anew")
+        moved = session.records.pop()
+        session.compact()
+        boundary, summary = session.records[-2:]
+        boundary["compactMetadata"] = {"trigger": "auto", "preservedMessages": {"uuids": [head, moved["uuid"]]}}
+        session.records.append(moved | {"parentUuid": summary["uuid"]})
+        session.tip = str(moved["uuid"])
+        session.prompt()
+        report = left_by(tmp_path, session.data())
+        assert (report.lists, whys(report), report.problems) == ((), ["abandoned"], ())
+
+    @pytest.mark.requirement("RESTORE-01")
     def test_an_old_compaction_without_a_boundary_is_a_seam_too(self, tmp_path: Path) -> None:
         session = ClaudeSession(version="1.0.50")
         session.prompt()

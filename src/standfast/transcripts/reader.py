@@ -127,8 +127,8 @@ def _joined(entries: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:
         if not isinstance(entry, Problem) and entry.node is not None and entry.agent == MAIN:
             if any(isinstance(part, UserMessage) and part.prompt for part in entry.parts):
                 # Within a turn parallel calls fork the tree; only a prompt says where a person went on.
-                if turn and entry.node.parent not in turn:
-                    entry.parts.insert(0, Branched(entry.place, entry.node.parent))
+                if turn and turn.isdisjoint(entry.node.parents):
+                    entry.parts.insert(0, Branched(entry.place, next(iter(entry.node.parents), None)))
                 turn.clear()
             if len(turn) < TURN_LIMIT:
                 turn.add(entry.node.id)

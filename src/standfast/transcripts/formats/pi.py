@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
-from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result
+from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result, one
 from standfast.transcripts.events import AssistantMessage, Compaction, Place, SessionHeader, TurnAborted, UserMessage
 from standfast.transcripts.formats.shared import (
     anything,
@@ -70,7 +70,7 @@ class Pi:
         if found.type == "session":
             return Entry(place, [_header(found, place)])
         own = string(found.id)
-        entry = Entry(place, [], None if own is None else Node(own, string(found.parent_id)))
+        entry = Entry(place, [], None if own is None else Node(own, one(string(found.parent_id))))
         if found.type == "compaction":
             trigger = "extension" if found.from_hook is True else ""
             entry.parts.append(Compaction(place, trigger))

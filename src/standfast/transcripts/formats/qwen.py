@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result
+from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result, one
 from standfast.transcripts.events import (
     AssistantMessage,
     Compaction,
@@ -69,7 +69,7 @@ class Qwen:
             return shape_problem(record.place, "a Qwen Code record")
         place = with_time(record.place, time_text(line.timestamp))
         own = string(line.uuid)
-        entry = Entry(place, [], None if own is None else Node(own, string(line.parent_uuid)))
+        entry = Entry(place, [], None if own is None else Node(own, one(string(line.parent_uuid))))
         if string(line.session_id):
             entry.parts.append(SessionHeader(place, string(line.session_id), string(line.version), string(line.cwd)))
         if line.type == "system" and line.subtype == "chat_compression":
