@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.report import Row, as_json, table
 
-PARTS = ("start", "mcp", "door", "growth")
+PARTS = ("start", "mcp", "door", "growth", "transcripts")
 
 
 def main(wanted: list[str]) -> int:

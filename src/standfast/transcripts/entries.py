@@ -59,7 +59,7 @@ class Result(msgspec.Struct, frozen=True):
     call: str | None
     outcome: Literal["success", "failure", "rejected"]
     answer: str | None
-    details: object = None
+    stored: bytes | None = None
     tool: str | None = None
     agent: str = MAIN
 

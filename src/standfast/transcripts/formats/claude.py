@@ -32,8 +32,8 @@ from standfast.transcripts.formats.shared import (
     anything,
     clipped,
     content_text,
-    details,
     shape_problem,
+    stored,
     time_text,
     with_time,
 )
@@ -198,7 +198,7 @@ def _result(line: _Line, entry: Entry, block: _Block) -> Result:
         string(block.tool_use_id),
         "rejected" if refused else "failure" if block.is_error is True else "success",
         answer,
-        details(line.tool_use_result),
+        stored(line.tool_use_result),
         agent=entry.agent,
     )
 

@@ -17,8 +17,8 @@ from standfast.transcripts.formats.shared import (
     arguments,
     clipped,
     content_text,
-    details,
     shape_problem,
+    stored,
     time_text,
     with_time,
 )
@@ -100,7 +100,7 @@ def _parts(message: _Message, place: Place, own: str | None) -> list[Part]:
                     string(message.tool_call_id),
                     "failure" if message.is_error is True else "success",
                     content_text(message.content),
-                    details(message.details),
+                    stored(message.details),
                     string(message.tool_name),
                 )
             ]
