@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.report import Row, as_json, table
 
-PARTS = ("start", "mcp", "door", "http", "growth", "page")
+PARTS = ("start", "mcp", "door", "http", "growth", "transcripts", "page")
 
 
 def main(wanted: list[str]) -> int:

@@ -58,6 +58,16 @@ class TestAnswers:
         session.result(session.call("TaskGet", {"taskId": "1"}), "Task #1: One", {"task": task})
         assert pairs(left_by(tmp_path, session.data()).main) == [("One, as stored", "completed")]
 
+    def test_a_task_that_the_client_hides_is_shown_when_an_update_shows_it(self, tmp_path: Path) -> None:
+        session = ClaudeSession()
+        session.prompt()
+        for number, name in ((1, "Hidden"), (2, "Seen")):
+            hidden = {"subject": name, "description": "-", "metadata": {"_internal": True}}
+            done = {"task": {"id": str(number), "subject": name}}
+            session.result(session.call("TaskCreate", hidden), f"Task #{number} created successfully: {name}", done)
+        session.task_update(2, metadata={"_internal": None})
+        assert pairs(left_by(tmp_path, session.data()).main) == [("Seen", "pending")]
+
     def test_numbers_that_begin_again_belong_to_another_store(self, tmp_path: Path) -> None:
         session = ClaudeSession()
         session.prompt()

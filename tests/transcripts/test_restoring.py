@@ -165,7 +165,9 @@ class TestEachClient:
         session.call("todo", {"action": "write", "todos": rows}, "message: Updated 3 todos\ntodos: [TodoItem(id='0')]")
         session.call("todo", {"action": "read"}, "message: Retrieved 3 todos")
         assert pairs(left_by(tmp_path, lines(session.messages), "messages.jsonl").main) == OPEN
-        assert pairs(transcripts.restore(tmp_path).main) == OPEN
+        (tmp_path / "meta.json").write_text(json.dumps({"session_id": "v0"}))
+        folder = transcripts.restore(tmp_path)
+        assert (folder.session, pairs(folder.main)) == ("v0", OPEN)
         document = {"metadata": {"session_id": "v1"}, "messages": session.messages}
         report = left_by(tmp_path, json.dumps(document, indent=2).encode(), "session.json")
         assert (report.format, report.session, pairs(report.main)) == ("vibe", "v1", OPEN)
@@ -199,4 +201,5 @@ class TestEachClient:
 def test_opencode_s_storage_is_read_from_its_small_files(tmp_path: Path) -> None:
     storage = opencode_storage(tmp_path, OPEN)
     assert pairs(transcripts.restore(storage).main) == OPEN
+    assert pairs(transcripts.restore(storage / "session" / "project" / "ses_0001.json").main) == OPEN
     assert transcripts.restore(storage, session="ses_none").problems[0].reason == "unreadable"

@@ -205,7 +205,11 @@ class KiroSession:
 
     def add(self, kind: str, *content: Json) -> None:
         """A line."""
-        data = {"message_id": f"m{len(self.records)}", "content": list(content), "meta": {"timestamp": 1_700_000_000}}
+        data = {
+            "message_id": f"message-{len(self.records)}",
+            "content": list(content),
+            "meta": {"timestamp": 1_700_000_000},
+        }
         self.records.append({"version": "v1", "kind": kind, "data": data})
 
     def todo(self, arguments: Json, tasks: list[Json] | None, status: str = "success") -> None:

@@ -51,7 +51,6 @@ class Step(msgspec.Struct, frozen=True):
 class _Held(msgspec.Struct):
     event: Event
     group: str | None
-    sought: str | None
     settled: bool = False
 
 
@@ -59,7 +58,7 @@ class _Thread:
     """The way of one agent from its tip to a root."""
 
     def __init__(self) -> None:
-        self.sought: str | None = None
+        self.sought: tuple[str, ...] = ()
         self.newest: str | None = None
         self.at_tip = True
         self.at_root = False
@@ -77,7 +76,7 @@ class _Thread:
         if self.at_tip:
             if not node.tip:
                 return True
-        elif node.id != self.sought:
+        elif node.id not in self.sought:
             return node.group is not None and node.group in self.groups
         self.at_tip = False
         self.newest = node.id
@@ -88,8 +87,8 @@ class _Thread:
             self.groups[node.group] = None
             if len(self.groups) > GROUPS:
                 del self.groups[next(iter(self.groups))]
-        self.sought = node.parent
-        if node.parent is None:
+        self.sought = node.parents
+        if not node.parents:
             # A seam goes on with whatever message came before it; a true root ends the branch.
             self.at_tip = node.onward
             self.at_root = not node.onward
@@ -127,16 +126,18 @@ def active(source: Iterable[Seen | Problem], wanted: Callable[[Event], bool]) ->
             elif thread.at_root or len(thread.held) >= HELD_LIMIT:
                 yield Step(event, "abandoned")
             elif wanted(event):
-                thread.held.append(_Held(event, node.group if node is not None else None, thread.sought))
+                thread.held.append(_Held(event, node.group if node is not None else None))
     for thread in threads.values():
         yield from _rest(thread)
 
 
 def _rest(thread: _Thread) -> Iterator[Step]:
     """What is left at the beginning of the file: abandoned, or by order where the way broke."""
-    broken = thread.sought is not None and not thread.at_root
+    broken = bool(thread.sought) and not thread.at_root
     if broken:
-        yield Step(Problem(Place(), "missing_parent", f"no record {thread.sought}; order decides before it"), "active")
+        yield Step(
+            Problem(Place(), "missing_parent", f"no record {thread.sought[0]}; order decides before it"), "active"
+        )
     for each in thread.held:
         by_order = broken and not each.settled
         yield Step(each.event, "active" if by_order else "abandoned")

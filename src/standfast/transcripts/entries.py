@@ -29,6 +29,11 @@ from standfast.transcripts.events import (
 )
 
 
+def one(parent: str | None) -> tuple[str, ...]:
+    """The parents of a record that names one, or none."""
+    return () if parent is None else (parent,)
+
+
 class Record(msgspec.Struct, frozen=True):
     """One JSON text of a transcript, not yet understood."""
 
@@ -54,7 +59,7 @@ class Result(msgspec.Struct, frozen=True):
     call: str | None
     outcome: Literal["success", "failure", "rejected"]
     answer: str | None
-    details: object = None
+    stored: bytes | None = None
     tool: str | None = None
     agent: str = MAIN
 
@@ -81,13 +86,13 @@ Part = (
 class Node(msgspec.Struct, frozen=True):
     """A record's place in a tree.
 
-    `parent` None is a root; `onward` says that such a root is a seam (a compaction) and not a beginning: the
-    conversation goes on with the record before it. `tip` says that a branch may end here. Records of one `group` are
-    one message of the model and share a branch.
+    The branch goes on with the newest earlier record among `parents`; without any, this is a root. `onward` says that
+    such a root is a seam (a compaction) and not a beginning: the conversation goes on with the record before it. `tip`
+    says that a branch may end here. Records of one `group` are one message of the model and share a branch.
     """
 
     id: str
-    parent: str | None
+    parents: tuple[str, ...]
     tip: bool = True
     onward: bool = False
     group: str | None = None

@@ -135,8 +135,8 @@ class AssistantMessage(msgspec.Struct, frozen=True, tag="assistant"):
 class ToolCall(msgspec.Struct, frozen=True, tag="tool_call"):
     """A tool call with what became of it.
 
-    `arguments` is the decoded input, or its text where it is no JSON. `answer` is the result's text and `details` what
-    the client stored beside it for itself; both are None where there is no result.
+    `arguments` is the decoded input, or its text where it is no JSON. `answer` is the result's text and `stored` what
+    the client stored beside it for itself, as JSON; both are None where there is none.
     """
 
     place: Place
@@ -145,10 +145,18 @@ class ToolCall(msgspec.Struct, frozen=True, tag="tool_call"):
     arguments: object
     outcome: Outcome
     answer: str | None = None
-    details: object = None
+    stored: bytes | None = None
     answered: Place | None = None
     agent: str = MAIN
     group: str | None = None
+
+    @property
+    def details(self) -> object:
+        """What `stored` holds. It is decoded when it is asked for: few of these are, and some are large."""
+        try:
+            return None if self.stored is None else msgspec.json.decode(self.stored)
+        except (msgspec.DecodeError, RecursionError):
+            return None
 
 
 class OrphanResult(msgspec.Struct, frozen=True, tag="orphan_result"):

@@ -19,7 +19,7 @@ WAITING_LIMIT: Final = 2_000
 """Calls, or results, that wait for their other half."""
 
 TEXT_BUDGET: Final = 16_000_000
-"""Characters of answers that wait for their calls."""
+"""Characters of answers, and bytes stored beside them, that wait for their calls."""
 
 _Key = tuple[str, str | None]
 
@@ -104,7 +104,7 @@ def together(call: Call, result: Result | None) -> ToolCall:
         call.arguments,
         result.outcome,
         result.answer,
-        result.details,
+        result.stored,
         result.place,
         call.agent,
         call.group,
@@ -116,4 +116,4 @@ def _orphan(result: Result) -> OrphanResult:
 
 
 def _length(result: Result | None) -> int:
-    return len(result.answer or "") if result is not None else 0
+    return len(result.answer or "") + len(result.stored or b"") if result is not None else 0

@@ -22,7 +22,7 @@ from standfast.transcripts.events import MAIN, Branched, Event, Place, Problem, 
 from standfast.transcripts.formats import DOCUMENTS, READERS
 from standfast.transcripts.sniff import Verdict, sniff
 from standfast.transcripts.sources import Document, Lines, Sessions, Source
-from standfast.transcripts.stores import Database, Storage, storage_root
+from standfast.transcripts.stores import Database, Headed, Storage, header_beside, storage_root
 
 HEADER_WITHIN: Final = 200
 """Events within which a file says whose it is."""
@@ -88,6 +88,8 @@ def open_transcript(path: str | PathLike[str], *, session: str | None = None) ->
         return _folder(where, session)
     with where.open("rb") as file:
         verdict, size = sniff(file), lines.size_of(file)
+    if verdict.kind == "unknown" and not verdict.why and (root := storage_root(where)) is not None:
+        return Transcript(where, Verdict("storage", "opencode"), 0, Storage(root, session or where.stem))
     if verdict.kind == "database":
         verdict = Verdict("database", client_of(where))
     return Transcript(where, verdict, size, _source(where, verdict, size, session))
@@ -102,7 +104,9 @@ def _source(path: Path, verdict: Verdict, size: int, session: str | None) -> Sou
         case "sessions":
             return Sessions(path, size, session)
         case "lines":
-            return Lines(path, size, READERS[verdict.format])
+            lines_of = Lines(path, size, READERS[verdict.format])
+            header = header_beside(path, verdict.format)
+            return lines_of if header is None else Headed(lines_of, header)
         case _:
             return None
 
@@ -127,8 +131,8 @@ def _joined(entries: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:
         if not isinstance(entry, Problem) and entry.node is not None and entry.agent == MAIN:
             if any(isinstance(part, UserMessage) and part.prompt for part in entry.parts):
                 # Within a turn parallel calls fork the tree; only a prompt says where a person went on.
-                if turn and entry.node.parent not in turn:
-                    entry.parts.insert(0, Branched(entry.place, entry.node.parent))
+                if turn and turn.isdisjoint(entry.node.parents):
+                    entry.parts.insert(0, Branched(entry.place, next(iter(entry.node.parents), None)))
                 turn.clear()
             if len(turn) < TURN_LIMIT:
                 turn.add(entry.node.id)

@@ -23,7 +23,7 @@ COPIES_LIMIT: Final = 1_000
 LOOKED_AT: Final = 64 * 1024
 """Bytes of the beginning in which the first record with an id is looked for."""
 
-_OWN: Final = re.compile(rb'"(?:uuid|id|startTime)":\s*"[^"]{6,}"')
+_OWN: Final = re.compile(rb'"(?:uuid|id|message_id|startTime)":\s*"[^"]{6,}"')
 
 
 class Mark(msgspec.Struct, frozen=True):

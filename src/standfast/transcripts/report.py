@@ -121,7 +121,10 @@ class Report(msgspec.Struct, frozen=True):
 
     def words(self) -> str:
         """The report for a person. Texts of the file are on one line each, with what is invisible escaped."""
-        lines = [f"{self.path}: {_client(self.format)}" + (f", session {_line(self.session)}" if self.session else "")]
+        lines = [
+            f"{_printable(self.path)}: {_client(self.format)}"
+            + (f", session {_line(self.session)}" if self.session else "")
+        ]
         for found in self.lists:
             lines += _list_words(found, self.compactions)
         if not self.lists and self.format:
@@ -204,7 +207,11 @@ def _where(place: Place) -> str:
     return f"{spot} ({_line(place.time)})" if place.time else spot
 
 
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
 def _line(text: str | None) -> str:
-    """A text as one printable line."""
-    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join((text or "").split()))
+    """A text as one printable line of at most `SHOWN` characters."""
+    shown = _printable(" ".join((text or "").split()))
     return shown if len(shown) <= SHOWN else shown[: SHOWN - 1] + "…"

@@ -74,6 +74,7 @@ class _Found(msgspec.Struct):
     compactions_after: int
     whole: Whole | None = None
     tasks: TaskFold | None = None
+    stored: bool = False
 
     @property
     def certain(self) -> bool:
@@ -184,7 +185,8 @@ class _Fold:
         """A list as the client's own store holds it, which nothing that is told of calls can outrank."""
         found = items_of(event.items)
         if isinstance(found, Whole):
-            self._keep((event.agent, event.tool), event.place).whole = found
+            kept = self._keep((event.agent, event.tool), event.place)
+            kept.whole, kept.stored = found, True
 
     def _keep(self, key: tuple[str, str], written: Place) -> _Found:
         found = _Found(*key, written, self._compactions)
@@ -226,7 +228,7 @@ class _Fold:
             each.written,
             each.compactions_after,
             each.whole.explanation if each.whole is not None else None,
-            each.tasks is not None and each.tasks.answered,
+            each.stored or (each.tasks is not None and each.tasks.answered),
             each.certain or whole,
             each.whole.malformed if each.whole is not None else 0,
         )

@@ -34,8 +34,13 @@ Entries = Iterator[Entry | Problem]
 class Source(Protocol):
     """A place with one session."""
 
-    size: int
-    reached: int
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+
+    @property
+    def reached(self) -> int:
+        """How many of them, from the end, were read."""
 
     def entries(self, *, newest_first: bool) -> Entries:
         """The entries, in one of the two directions."""
@@ -90,10 +95,9 @@ def _understood(line: lines.Line, number: int | None, reader: Format) -> Entries
     if line.data is None:
         yield Problem(place, "line_too_long", f"{line.length} bytes")
         return
-    for found in texts(line.data):
+    for found in texts(line.data, ended=line.ended):
         if isinstance(found, Flaw):
-            unfinished = found.reason == "malformed_record" and not line.ended
-            yield Problem(place, "unfinished_line" if unfinished else found.reason, found.detail)
+            yield Problem(place, found.reason, found.detail)
         else:
             entry = reader.entry(Record(found.data, Place(number, line.byte + found.at)))
             if entry is not None:

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from standfast.transcripts import databases
 from standfast.transcripts.entries import Entry, Record
-from standfast.transcripts.events import MAIN, Place, Problem, StoredList
+from standfast.transcripts.events import MAIN, Place, Problem, SessionHeader, StoredList
 from standfast.transcripts.formats import opencode
-from standfast.transcripts.texts import load, string, value
+from standfast.transcripts.sources import Lines
+from standfast.transcripts.texts import Loose, load, string, value
 
 FILE_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of one small file that is read."""
@@ -77,6 +80,43 @@ class Storage:
     def _stored(self, name: str) -> list[Entry]:
         rows = value(_bytes(self._root / "todo" / f"{name}.json"))
         return [Entry(Place(), [StoredList(Place(), "todowrite", rows, MAIN)])] if isinstance(rows, list) else []
+
+
+class Headed:
+    """Lines that name no session, with the header that stands in a small file beside them."""
+
+    def __init__(self, source: Lines, header: Entry) -> None:
+        self._source, self._header = source, header
+        self.size = source.size
+
+    @property
+    def reached(self) -> int:
+        """Bytes from the end that were read."""
+        return self._source.reached
+
+    def entries(self, *, newest_first: bool) -> Iterator[Entry | Problem]:
+        """The records of the lines, after the header."""
+        if not newest_first:
+            yield self._header
+        yield from self._source.entries(newest_first=newest_first)
+        if newest_first:
+            yield self._header
+
+
+def header_beside(path: Path, client: str) -> Entry | None:
+    """The header of a session of Mistral Vibe (`meta.json`) or Kiro (its own name with `.json`), where there is one."""
+    beside = {"vibe": path.with_name("meta.json"), "kiro": path.with_suffix(".json")}.get(client)
+    found = load(_bytes(beside), _Beside) if beside is not None and beside != path else None
+    own = string(found.session_id) if found is not None else None
+    if found is None or own is None:
+        return None
+    return Entry(Place(), [SessionHeader(Place(), own, None, string(found.cwd), string(found.parent_session_id))])
+
+
+class _Beside(msgspec.Struct):
+    session_id: Loose = None
+    parent_session_id: Loose = None
+    cwd: Loose = None
 
 
 def storage_root(path: Path) -> Path | None:

@@ -30,6 +30,6 @@ def transcripts_of(own: Transcript) -> Iterator[Transcript]:
 
 
 def _candidates(path: Path) -> Iterator[Path]:
-    for folder, names in ((path.with_suffix("") / "subagents", "*.jsonl"), (path.parent, "agent-*.jsonl")):
+    for folder, names in ((path.with_suffix("") / "subagents", "**/*.jsonl"), (path.parent, "agent-*.jsonl")):
         if folder.is_dir():
             yield from (each for each in sorted(folder.glob(names)) if each != path and not each.is_symlink())

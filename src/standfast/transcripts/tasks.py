@@ -38,6 +38,7 @@ class _Task(msgspec.Struct):
     blocked_by: dict[str, None] = msgspec.field(default_factory=dict)
     known: bool = False
     gone: bool = False
+    shown: bool = False
 
     def learn(self, found: Iterable[tuple[str, str | None]]) -> None:
         """Takes fields that nothing newer has said."""
@@ -114,6 +115,8 @@ class TaskFold:
         task.learn([("subject", text(given.get("subject"))), ("active_form", text(given.get("activeForm")))])
         task.learn([("status", "pending")])
         task.known = True
+        # The client hides tasks of its own from its list, unless an update made one visible.
+        task.gone = task.gone or (fields(given.get("metadata")).get("_internal") is True and not task.shown)
         return None
 
     def _updated(self, call: ToolCall) -> str | None:
@@ -135,6 +138,8 @@ class TaskFold:
             task.known = task.gone = True
             return None
         task.learn((own, text(given.get(theirs))) for own, theirs in _FIELDS)
+        changed = fields(given.get("metadata"))
+        task.shown = task.shown or ("_internal" in changed and changed["_internal"] is None)
         for other in _names(given.get("addBlockedBy")):
             task.blocked_by.setdefault(other)
         for other in _names(given.get("addBlocks")):

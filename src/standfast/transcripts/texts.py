@@ -33,7 +33,7 @@ _LONE: Final = re.compile(
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
 _TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
-_BEGINS: Final = re.compile(rb'\{"(?:type|parentUuid|uuid|timestamp|sessionId|session_id|id|\$set|role)":')
+_BEGINS: Final = re.compile(rb'\{"(?:type|parentUuid|uuid|timestamp|sessionId|session_id|id|version|kind|\$set|role)":')
 _BROKEN: Final = (msgspec.DecodeError, RecursionError, ValueError)
 
 
@@ -81,8 +81,11 @@ def string(found: object) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def texts(line: bytes) -> Iterator[Text | Flaw]:
-    """The JSON objects of one line in order, and what was wrong with it. An empty line has neither."""
+def texts(line: bytes, *, ended: bool = True) -> Iterator[Text | Flaw]:
+    """The JSON objects of one line in order, and what was wrong with it. An empty line has neither.
+
+    Nothing follows a record that breaks off on a line that is not `ended`: what looks like one is a part of it.
+    """
     data = line.strip(b" \t\r\n\x00")
     if not data:
         if b"\x00" in line:
@@ -100,7 +103,7 @@ def texts(line: bytes) -> Iterator[Text | Flaw]:
     if trouble is None:
         yield Text(data, at)
     else:
-        yield from _apart(data, at, trouble)
+        yield from _apart(data, at, trouble, ended=ended)
 
 
 def clean(data: bytes) -> tuple[bytes, list[Flaw]]:
@@ -109,7 +112,7 @@ def clean(data: bytes) -> tuple[bytes, list[Flaw]]:
     if not data.isascii() and not _is_utf8(data):
         flaws.append(Flaw("invalid_utf8"))
         data = data.decode(errors="replace").encode()
-    if b"\\ud" in data or b"\\uD" in data:
+    if b"\\u" in data:
         data, changed = _LONE.subn(rb"\1\\ufffd", data)
         if changed:
             flaws.append(Flaw("lone_surrogate", f"{changed} in the line"))
@@ -140,7 +143,7 @@ def _trouble(data: bytes) -> ProblemReason | None:
     return None
 
 
-def _apart(data: bytes, at: int, trouble: ProblemReason) -> Iterator[Text | Flaw]:
+def _apart(data: bytes, at: int, trouble: ProblemReason, *, ended: bool) -> Iterator[Text | Flaw]:
     """The objects of a line that is not one."""
     if trouble == "unexpected_shape":
         yield Flaw(trouble, f"not an object: {_shown(data)}")
@@ -159,7 +162,7 @@ def _apart(data: bytes, at: int, trouble: ProblemReason) -> Iterator[Text | Flaw
         yield from found
         return
     yield from found
-    yield from _torn(data, start, at, trouble)
+    yield from _torn(data, start, at, trouble) if ended else [Flaw("unfinished_line", _shown(data[start:]))]
 
 
 def _torn(data: bytes, start: int, at: int, trouble: ProblemReason) -> Iterator[Text | Flaw]:

@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from standfast import transcripts
 from standfast.domain.todo import MAIN, MAX_ITEMS, MAX_NAME
 from standfast.serve.hooks.vocabulary import Used
@@ -39,7 +41,7 @@ class Captured:
             arguments=used.arguments,
             outcome="success",
             answer=used.answer if isinstance(used.answer, str) else None,
-            details=used.answer,
+            stored=msgspec.json.encode(used.answer),
         )
         written = write(client, call)
         if written is None or isinstance(written.meaning, Nothing):
@@ -59,7 +61,7 @@ class Captured:
         fold = TaskFold()
         fold.take(call)
         rows = [_row(item) for each in known for item in each["items"]]
-        fold.take(ToolCall(Place(), None, "TaskList", {}, "success", details={"tasks": rows}))
+        fold.take(ToolCall(Place(), None, "TaskList", {}, "success", stored=msgspec.json.encode({"tasks": rows})))
         return fold.items()
 
     async def restore(self, client: str, session: str, transcript: str) -> None:

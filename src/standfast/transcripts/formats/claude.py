@@ -2,7 +2,8 @@
 
 Every record but a few kinds takes part in the tree, also attachments and progress; a branch ends only at a message.
 One message of the model spans several lines with one `message.id`, and parallel results hang off their own calls, so
-a call belongs to a branch by its message and a result by its call. Compaction writes a root with `logicalParentUuid`.
+a call belongs to a branch by its message and a result by its call. Compaction writes a root with `logicalParentUuid`,
+and messages that it kept may follow it once more under their own ids.
 A subagent's records are marked `isSidechain`, in the same file (older) or in one of their own, and name an `agentId`.
 
 Checked against files of Claude Code 1.0 to 2.1.332. The kinds of records that are not named here change often and say
@@ -15,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result
+from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result, one
 from standfast.transcripts.events import (
     MAIN,
     SIDECHAIN,
@@ -31,8 +32,8 @@ from standfast.transcripts.formats.shared import (
     anything,
     clipped,
     content_text,
-    details,
     shape_problem,
+    stored,
     time_text,
     with_time,
 )
@@ -87,8 +88,13 @@ class _Block(msgspec.Struct):
     content: msgspec.Raw = msgspec.field(default_factory=absent)
 
 
-class _Metadata(msgspec.Struct):
+class _Kept(msgspec.Struct):
+    uuids: list[Loose] = []
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
     trigger: Loose = None
+    preserved_messages: _Kept | None = None
 
 
 class _Fork(msgspec.Struct, rename="camel"):
@@ -129,7 +135,7 @@ class Claude:
             entry.node = msgspec.structs.replace(entry.node, group=group)
         if line.is_compact_summary is True:
             # Before compaction had a boundary record of its own, its summary began a new root.
-            if entry.node is not None and entry.node.parent is None:
+            if entry.node is not None and not entry.node.parents:
                 entry.parts.append(Compaction(entry.place, "", entry.agent))
             return entry
         mode = string(line.permission_mode)
@@ -155,9 +161,13 @@ def _node(line: _Line) -> Node | None:
     if own is None:
         return None
     seam = line.type == "system" and line.subtype == "compact_boundary"
-    parent = string(line.parent_uuid) or string(line.logical_parent_uuid)
+    parents = one(string(line.parent_uuid) or string(line.logical_parent_uuid))
+    if seam:
+        # Messages that were kept may be written anew after the boundary, the logical parent among them.
+        kept = (load(line.compact_metadata, _Metadata) or _Metadata()).preserved_messages
+        parents += tuple(name for each in (kept.uuids if kept is not None else []) if (name := string(each)))
     tip = line.type in _MESSAGES or seam
-    return Node(own, parent, tip, onward=seam or line.is_compact_summary is True)
+    return Node(own, parents, tip, onward=seam or line.is_compact_summary is True)
 
 
 def _header(line: _Line, place: Place, agent: str) -> SessionHeader:
@@ -188,7 +198,7 @@ def _result(line: _Line, entry: Entry, block: _Block) -> Result:
         string(block.tool_use_id),
         "rejected" if refused else "failure" if block.is_error is True else "success",
         answer,
-        details(line.tool_use_result),
+        stored(line.tool_use_result),
         agent=entry.agent,
     )
 

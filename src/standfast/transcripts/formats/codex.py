@@ -90,6 +90,7 @@ class _Item(msgspec.Struct):
 
 class _Meta(msgspec.Struct, rename={"parent": "parent_thread_id"}):
     id: Loose = None
+    session_id: Loose = None
     cwd: Loose = None
     cli_version: Loose = None
     forked_from_id: Loose = None
@@ -175,9 +176,10 @@ def _header(data: bytes | msgspec.Raw, place: Place) -> list[Part] | None:
     spawned = load(source.subagent, _Subagent) or _Subagent()
     spawner = string(spawned.thread_spawn.parent) if spawned.thread_spawn else None
     parent = string(meta.forked_from_id) or spawner or string(meta.parent)
-    if string(meta.id) is None:
+    own = string(meta.id) or string(meta.session_id)
+    if own is None:
         return []
-    return [SessionHeader(place, string(meta.id), string(meta.cli_version), string(meta.cwd), parent)]
+    return [SessionHeader(place, own, string(meta.cli_version), string(meta.cwd), parent)]
 
 
 def _item(data: bytes | msgspec.Raw, place: Place) -> list[Part] | None:

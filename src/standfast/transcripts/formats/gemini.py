@@ -17,7 +17,7 @@ import msgspec
 
 from standfast.transcripts.entries import Call, Contents, Entry, Part, Record, Result
 from standfast.transcripts.events import AssistantMessage, Compaction, Place, SessionHeader, UserMessage
-from standfast.transcripts.formats.shared import clipped, content_text, details, shape_problem, time_text, with_time
+from standfast.transcripts.formats.shared import clipped, content_text, shape_problem, stored, time_text, with_time
 from standfast.transcripts.texts import Loose, absent, load, string, value
 
 _SNAPSHOT: Final = "<state_snapshot>"
@@ -166,7 +166,7 @@ def _result(call: _ToolCall, place: Place, ended: Literal["success", "failure", 
     if ended == "success" and (answer or "").startswith(_REFUSED_PLAN):
         ended = "rejected"
     at = with_time(place, time_text(call.timestamp) or place.time)
-    return Result(at, string(call.id), ended, answer, details(call.result_display))
+    return Result(at, string(call.id), ended, answer, stored(call.result_display))
 
 
 def _is_prompt(text: str) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 
 from standfast.transcripts.entries import Call, Contents, Entry, Part, Record, Result
 from standfast.transcripts.events import AssistantMessage, Compaction, Place, SessionHeader, UserMessage
-from standfast.transcripts.formats.shared import clipped, shape_problem, time_text, with_time
+from standfast.transcripts.formats.shared import clipped, shape_problem, stored, time_text, with_time
 from standfast.transcripts.texts import Loose, absent, load, string, value
 
 _COMPACTED: Final = {"Compaction", "CompactionSummary", "Summary"}
@@ -112,7 +112,13 @@ def _result(use: _ToolUse, place: Place) -> Result:
     if status in {"cancelled", "canceled", "rejected"}:
         outcome = "rejected"
     found = value(use.content)
-    return Result(place, string(use.use) or string(use.tool_use_id), outcome, clipped("\n".join(_texts(found))), found)
+    return Result(
+        place,
+        string(use.use) or string(use.tool_use_id),
+        outcome,
+        clipped("\n".join(_texts(found))),
+        stored(use.content),
+    )
 
 
 def _texts(found: object) -> list[str]:

@@ -15,7 +15,7 @@ import msgspec
 
 from standfast.transcripts.entries import Call, Contents, Entry, Part, Record, Result
 from standfast.transcripts.events import AssistantMessage, Compaction, Place, SessionHeader, UserMessage
-from standfast.transcripts.formats.shared import clipped, details, shape_problem, time_text, with_time
+from standfast.transcripts.formats.shared import clipped, shape_problem, stored, time_text, with_time
 from standfast.transcripts.texts import Loose, absent, load, string, value
 
 _REFUSED: Final = ("the user rejected permission", "the user dismissed this question", "rejected by user")
@@ -138,7 +138,7 @@ def _tool(part: _Part, place: Place) -> list[Part]:
     end = time_text(state.time.end) if state.time is not None else None
     at = with_time(place, end or place.time)
     if state.status == "completed":
-        parts.append(Result(at, call, "success", clipped(str(state.output or "")), details(state.metadata)))
+        parts.append(Result(at, call, "success", clipped(str(state.output or "")), stored(state.metadata)))
     elif state.status == "error":
         parts.append(Result(at, call, _failed(str(state.error or "")), clipped(str(state.error or ""))))
     return parts

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import msgspec
 
-from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result
+from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result, one
 from standfast.transcripts.events import AssistantMessage, Compaction, Place, SessionHeader, TurnAborted, UserMessage
 from standfast.transcripts.formats.shared import (
     anything,
     arguments,
     clipped,
     content_text,
-    details,
     shape_problem,
+    stored,
     time_text,
     with_time,
 )
@@ -70,7 +70,7 @@ class Pi:
         if found.type == "session":
             return Entry(place, [_header(found, place)])
         own = string(found.id)
-        entry = Entry(place, [], None if own is None else Node(own, string(found.parent_id)))
+        entry = Entry(place, [], None if own is None else Node(own, one(string(found.parent_id))))
         if found.type == "compaction":
             trigger = "extension" if found.from_hook is True else ""
             entry.parts.append(Compaction(place, trigger))
@@ -100,7 +100,7 @@ def _parts(message: _Message, place: Place, own: str | None) -> list[Part]:
                     string(message.tool_call_id),
                     "failure" if message.is_error is True else "success",
                     content_text(message.content),
-                    details(message.details),
+                    stored(message.details),
                     string(message.tool_name),
                 )
             ]

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result
+from standfast.transcripts.entries import Call, Entry, Node, Part, Record, Result, one
 from standfast.transcripts.events import (
     AssistantMessage,
     Compaction,
@@ -22,7 +22,7 @@ from standfast.transcripts.events import (
     UserMessage,
 )
 from standfast.transcripts.formats.gemini import contents
-from standfast.transcripts.formats.shared import anything, details, shape_problem, time_text, with_time
+from standfast.transcripts.formats.shared import anything, shape_problem, stored, time_text, with_time
 from standfast.transcripts.texts import Loose, absent, load, string
 
 _ENDED: Final[dict[str, Literal["success", "failure", "rejected"]]] = {
@@ -69,7 +69,7 @@ class Qwen:
             return shape_problem(record.place, "a Qwen Code record")
         place = with_time(record.place, time_text(line.timestamp))
         own = string(line.uuid)
-        entry = Entry(place, [], None if own is None else Node(own, string(line.parent_uuid)))
+        entry = Entry(place, [], None if own is None else Node(own, one(string(line.parent_uuid))))
         if string(line.session_id):
             entry.parts.append(SessionHeader(place, string(line.session_id), string(line.version), string(line.cwd)))
         if line.type == "system" and line.subtype == "chat_compression":
@@ -81,14 +81,14 @@ class Qwen:
 
 
 def _parts(line: _Line, message: _Message, place: Place, own: str | None) -> list[Part]:
-    stored = load(line.tool_call_result, _Result)
+    kept = load(line.tool_call_result, _Result)
     parts: list[Part] = []
     for part in contents(message.parts, place, model=line.type == "assistant"):
         match part:
             case Call():
                 parts.append(_called(part, own))
             case Result():
-                parts.append(part if stored is None else _stored(part, stored))
+                parts.append(part if kept is None else _stored(part, kept))
             case UserMessage():
                 person = line.type == "user" and line.provenance in {None, "real_user"}
                 parts.append(msgspec.structs.replace(part, prompt=person and part.prompt))
@@ -107,7 +107,7 @@ def _called(call: Call, own: str | None) -> Call:
     return msgspec.structs.replace(call, group=own)
 
 
-def _stored(result: Result, stored: _Result) -> Result:
+def _stored(result: Result, kept: _Result) -> Result:
     """A result with what the client knows of it."""
-    outcome = _ENDED.get(str(stored.status), result.outcome)
-    return msgspec.structs.replace(result, outcome=outcome, details=details(stored.result_display))
+    outcome = _ENDED.get(str(kept.status), result.outcome)
+    return msgspec.structs.replace(result, outcome=outcome, stored=stored(kept.result_display))

@@ -65,9 +65,11 @@ def arguments(raw: msgspec.Raw | object) -> object:
     return found
 
 
-def details(raw: msgspec.Raw) -> object:
+def stored(raw: msgspec.Raw) -> bytes | None:
     """What a client stored beside a result; None where there is nothing or too much."""
-    return None if len(memoryview(raw)) > BYTES_LIMIT else value(raw)
+    view = memoryview(raw)
+    data = bytes(view) if len(view) <= BYTES_LIMIT else b"null"
+    return None if data == b"null" else data
 
 
 def shape_problem(place: Place, what: str) -> Entry:
